@@ -48,10 +48,10 @@ def _statistic(
     if plan.statistic == "sum":
         _, total = scan((_kept(is_value, alpha, x.dtype, plan), x), _compose)
         return jnp.where(counts >= least, total, jnp.nan)
-    share = _share_before(is_value, counts, alpha, x.dtype, scan, plan)
-    mean = _mean(x, share, is_value, scan)
+    shares = _shares(is_value, counts, alpha, x.dtype, scan, plan)
+    mean = _mean(x, shares, scan)
     is_mean = plan.statistic == "mean"
-    result = mean if is_mean else _variance(x, mean, share, is_value, scan, plan)
+    result = mean if is_mean else _variance(x, mean, shares, scan, plan)
     return jnp.where(counts >= least, result, jnp.nan)
 
 
@@ -79,21 +79,21 @@ def _of_pair(
     is_value = jnp.isfinite(x) & jnp.isfinite(y)
     counts = scan(is_value.astype(jnp.int32), "add")
     is_first = is_value & (counts == 1)
-    share = _share_before(is_value, counts, alpha, x.dtype, scan, plan)
+    shares = _shares(is_value, counts, alpha, x.dtype, scan, plan)
     changes = []
     for data in (x, y):
         # From the first value on, so that equal values have no variance at all.
         firsts = jnp.where(is_first, data, 0)
         first = jnp.sum(firsts) if segment_ids is None else scan(firsts, "add")
         data = jnp.where(is_value, data - first, 0)
-        changes.append(data - before(_mean(data, share, is_value, scan)))
+        changes.append(data - before(_mean(data, shares, scan)))
     dx, dy = changes
-    products = _squares(dx * dy, share, is_value, scan)
+    products = _squares(dx * dy, shares, scan)
     if plan.statistic == "corr":
-        variances = [_squares(change**2, share, is_value, scan) for change in changes]
+        variances = [_squares(change**2, shares, scan) for change in changes]
         result = correlation(products, *variances)
     else:
-        result = _unless_biased(products, share, is_value, scan, plan)
+        result = _unless_biased(products, shares, scan, plan)
     return jnp.where(counts >= least, result, jnp.nan)
 
 
@@ -104,10 +104,20 @@ def _kept(is_value: Array, alpha: Array, dtype: Any, plan: ScanPlan) -> Array:
     return jnp.where(is_value, decay, one) if plan.ignore_na else decay
 
 
-def _share_before(
+class _Shares(NamedTuple):
+    """The weights of a mean, which add up to one: of the values before a row, and of its own.
+
+    A row without a value has none. Neither is one minus the other, which would lose digits.
+    """
+
+    earlier: Array
+    own: Array
+
+
+def _shares(
     is_value: Array, counts: Array, alpha: Array, dtype: Any, scan: Any, plan: ScanPlan
-) -> Array:
-    """The share of the values before a row in the mean of that row.
+) -> _Shares:
+    """The shares of each row.
 
     From shares, a mean outlives any gap: weights themselves become zero after a long one.
     """
@@ -126,42 +136,39 @@ def _share_before(
         previous = before(last + np.int32(1)) - np.int32(1)
         gap = (row_ids - previous).astype(dtype)
         old = decay if plan.ignore_na else decay**gap
-    return jnp.where(counts == 1, 0, old / (old + own))
+    is_first = counts == 1
+    earlier = jnp.where(is_first, 0, old / (old + own))
+    own = jnp.where(is_first, 1, own / (old + own))
+    return _Shares(jnp.where(is_value, earlier, 1), jnp.where(is_value, own, 0))
 
 
-def _mean(x: Array, share: Array, is_value: Array, scan: Any) -> Array:
-    """The mean of the values up to each row, by the share of those before it."""
-    own = jnp.where(is_value, (1 - share) * x, 0)
-    _, mean = scan((jnp.where(is_value, share, 1), own), _compose)
+def _mean(x: Array, shares: _Shares, scan: Any) -> Array:
+    """The mean of the values up to each row."""
+    _, mean = scan((shares.earlier, shares.own * x), _compose)
     return mean
 
 
-def _variance(
-    x: Array, mean: Array, share: Array, is_value: Array, scan: Any, plan: ScanPlan
-) -> Array:
+def _variance(x: Array, mean: Array, shares: _Shares, scan: Any, plan: ScanPlan) -> Array:
     """West's recurrences of the mean square, and of the sum of squared weights."""
-    squares = _squares((x - before(mean)) ** 2, share, is_value, scan)
-    return _unless_biased(squares, share, is_value, scan, plan)
+    squares = _squares((x - before(mean)) ** 2, shares, scan)
+    return _unless_biased(squares, shares, scan, plan)
 
 
-def _squares(changes: Array, share: Array, is_value: Array, scan: Any) -> Array:
+def _squares(changes: Array, shares: _Shares, scan: Any) -> Array:
     """The mean square, from the squared distance of each value to the mean before it."""
+    spread = shares.earlier * shares.own
     # A first value has no mean before it.
-    spread = jnp.where(share > 0, share * (1 - share) * changes, 0)
-    _, squares = scan((jnp.where(is_value, share, 1), jnp.where(is_value, spread, 0)), _compose)
+    spread = jnp.where(spread > 0, spread * changes, 0)
+    _, squares = scan((shares.earlier, spread), _compose)
     return squares
 
 
-def _unless_biased(
-    squares: Array, share: Array, is_value: Array, scan: Any, plan: ScanPlan
-) -> Array:
+def _unless_biased(squares: Array, shares: _Shares, scan: Any, plan: ScanPlan) -> Array:
     """The mean square, corrected for the weights unless the statistic is a biased one."""
     if plan.statistic.startswith("biased"):
         return squares
     # One minus the sum of squared weights, as a sum of positive terms.
-    keep = jnp.where(is_value, share, 1)
-    own = jnp.where(is_value, 2 * share * (1 - share), 0)
-    _, rest = scan((keep**2, own), _compose)
+    _, rest = scan((shares.earlier**2, 2 * shares.earlier * shares.own), _compose)
     # As in pandas, values whose weight rounds to zero beside one leave a single value.
     is_known = rest > jnp.finfo(rest.dtype).eps
     return jnp.where(is_known, squares / jnp.where(is_known, rest, 1), jnp.nan)

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+import pandas as pd
 import pytest
 from frame_examples import floats, integers, mixed_frame
 from frame_parity import assert_parity, assert_same_error
@@ -73,3 +74,18 @@ def test_wrong_arguments():
     assert_same_error(lambda f: f.nlargest(2, ["k", "no"]), frame)
     assert_same_error(lambda f: f.nlargest(2, "k", keep="bogus"), frame)
     assert_same_error(lambda f: f.nlargest(2), frame)
+
+
+@pytest.mark.parametrize("keep", ["first", "last", "all"])
+def test_equal_and_missing_values(keep):
+    """Missing values are in the order of rows, and so are equal ones if all rows are taken."""
+    frame = pd.DataFrame({"x": [3, 1, 1, 2, 1, 2, 3, 0], "f": [2, None, 1, 2, None, 1, 2, None]})
+    frame["t"] = pd.to_datetime(frame.f, unit="D")
+
+    def best(f):
+        series = [f.x.nlargest(n, keep) for n in (0, 1, 3, 7, 8, 9)]
+        series += [one.nsmallest(n, keep) for one in (f.f, f.t) for n in (3, 5, 6, 7, 8, 9)]
+        return *series, f.nlargest(6, "f", keep=keep), f.nsmallest(8, ["f"], keep=keep)
+
+    assert_parity(best, frame, ways=["eager", "jit"])
+    assert_parity(lambda f: f.nsmallest(6, "f", keep=keep), frame, ways=["mesh"])

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """ewm."""
 
+import itertools
+
+import numpy as np
+import pandas as pd
 import pytest
 from frame_examples import mixed_frame
-from frame_parity import assert_parity, assert_same_error, on_device
+from frame_parity import Bound, assert_parity, assert_same_error, on_device
 
 # Positive, so that no mean is near zero.
 FRAME = mixed_frame()[["x", "f", "k"]].abs()
@@ -90,3 +94,90 @@ def test_wrong_uses_are_pandas_errors():
     assert_same_error(lambda f: f.ewm(span=2).mean(), mixed_frame()[["s"]])
     with pytest.raises(NotImplementedError, match="online is not supported"):
         on_device(FRAME).ewm(span=2).online()
+
+
+def by_definition(values, alpha, adjust, ignore_na):
+    """The mean, the biased and the unbiased variance of the values up to each row."""
+    decay = np.longdouble(1 - alpha)
+    own = np.longdouble(1 if adjust else alpha)
+    weights, held, last, results = np.zeros(0, np.longdouble), [], 0, []
+    for row, value in enumerate(values):
+        if np.isfinite(value):
+            weights = weights * decay ** (1 if ignore_na else row - last)
+            weights = np.append(weights, own if held else np.longdouble(1))
+            if not adjust:
+                weights = weights / weights.sum()
+            held, last = [*held, np.longdouble(value)], row
+        if not held:
+            results.append((np.nan,) * 3)
+            continue
+        shares = weights / weights.sum()
+        mean = (shares * held).sum()
+        square = (shares * (held - mean) ** 2).sum()
+        # One minus the squares of shares, without cancellation.
+        rest = sum(2 * shares[i] * shares[:i].sum() for i in range(len(shares)))
+        var = square / rest if rest > np.finfo(np.float64).eps else np.nan
+        results.append((mean, square, var))
+    return (np.array(one, np.float64) for one in zip(*results, strict=True))
+
+
+def with_gap(num_missing):
+    x = np.random.default_rng(3).normal(size=num_missing + 8) + 3
+    x[3 : num_missing + 3] = np.nan
+    return pd.Series(x)
+
+
+SPARSE = {
+    "few": pd.Series([np.nan, 1, np.nan, np.nan, 3, 4, np.nan, 5, np.inf, 5, np.nan, 2, np.nan]),
+    "one": pd.Series([np.nan, np.nan, 2.0, np.nan, np.nan]),
+    "gap": with_gap(60),
+    "long gap": with_gap(4000),
+}
+
+
+@pytest.mark.parametrize("name", SPARSE)
+@pytest.mark.parametrize("adjust", [False, True])
+@pytest.mark.parametrize("ignore_na", [False, True])
+def test_missing_values_by_definition(name, adjust, ignore_na):
+    x = SPARSE[name]
+    for alpha in (1.0, 1 - 2.0**-50, 0.999999, 0.5, 0.1, 1e-3, 1e-9):
+        windows = on_device(x).ewm(alpha=alpha, adjust=adjust, ignore_na=ignore_na)
+        mean, square, var = by_definition(x, alpha, adjust, ignore_na)
+        close = {"rtol": 1e-12, "atol": 1e-14}
+        np.testing.assert_allclose(windows.mean().to_numpy(), mean, **close)
+        np.testing.assert_allclose(windows.var(bias=True).to_numpy(), square, **close)
+        np.testing.assert_allclose(windows.var().to_numpy(), var, **close)
+        np.testing.assert_allclose(windows.std().to_numpy(), var**0.5, **close)
+        np.testing.assert_allclose(windows.cov(on_device(x)).to_numpy(), var, **close)
+
+
+@pytest.mark.parametrize("name", SPARSE)
+def test_means_and_sums_at_missing_values(name):
+    x = SPARSE[name]
+    ways = ({"alpha": 1}, {"halflife": 1e-3}, {"halflife": 1e-300}, {"com": 0}, {"alpha": 0.3})
+    for how, ignore_na in itertools.product(ways, (False, True)):
+        assert_parity(
+            lambda s, how=how, ignore_na=ignore_na: (
+                s.ewm(**how, ignore_na=ignore_na).mean(),
+                s.ewm(**how, ignore_na=ignore_na).sum().abs(),
+                s.ewm(**how, ignore_na=ignore_na, adjust=False, min_periods=2).mean(),
+            ),
+            x,
+            ways=["eager"],
+            ulps=Bound(256, 1.0),
+        )  # fmt: skip
+
+
+def test_missing_values_of_groups_and_modes():
+    frame = pd.DataFrame({"k": [0, 1, 0, 1, 0, 1, 0, 1], "x": [1, 1e200, *[np.nan] * 4, 3, 2]})
+
+    def means(f):
+        groups = f.groupby("k").x
+        return f.x.ewm(alpha=1).mean(), groups.ewm(alpha=1).mean(), groups.ewm(alpha=0.3).mean()
+
+    assert_parity(means, frame, ways=["eager", "jit", "mesh"], ulps=256)
+    # A value of another group, or none, has no part in a variance.
+    small = frame[frame.k == 0].reset_index(drop=True).x
+    got = on_device(frame).groupby("k").x.ewm(alpha=0.3).var().to_numpy()[:4]
+    np.testing.assert_allclose(got, small.ewm(alpha=0.3).var(), rtol=1e-12)
+    assert_parity(lambda s: s.ewm(alpha=0.3).var(bias=True), frame.x[1:6], ways=["eager"])
