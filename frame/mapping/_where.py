@@ -194,6 +194,9 @@ def choose_scalar(keep: Array, column: Column, value: Any, table: Table, method:
 
 def _promoted(like: pd.Series, value: Any) -> pd.Series:
     """A scalar in the dtype that pandas gives a column of one row for it."""
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        # pandas gives objects, or fails for int64.
+        return pd.Series([value], dtype=object)
     try:
         return like.where(np.array([False]), value)
     except AssertionError:

@@ -83,7 +83,9 @@ def _scalar(type: pa.DataType, value: Any) -> pa.Scalar | None:
             # Greater integers are rounded where the column becomes one of floats.
             is_float = pa.types.is_float32(type) or pa.types.is_float64(type)
             most = 2**24 if pa.types.is_float32(type) else 2**53
-            is_comparable = abs(value) < most and (is_float or pa.types.is_integer(type))
+            if abs(value) < most and pa.types.is_integer(type):
+                return _integer(type, value)
+            is_comparable = abs(value) < most and is_float
         case float():
             # A column of float32 is compared in float32.
             is_comparable = value == value and pa.types.is_float64(type)
@@ -92,6 +94,14 @@ def _scalar(type: pa.DataType, value: Any) -> pa.Scalar | None:
         case datetime.datetime() if pa.types.is_timestamp(type) and type.tz is value.tzinfo is None:
             return _moment(type, value)
     return pa.scalar(value) if is_comparable else None
+
+
+def _integer(type: Any, value: int) -> pa.Scalar | None:
+    """An integer in the type of a column: Arrow would cast uint64 to int64 to compare it."""
+    try:
+        return pa.scalar(value, type)
+    except (pa.ArrowInvalid, OverflowError):
+        return None
 
 
 def _moment(type: Any, value: datetime.datetime) -> pa.Scalar | None:

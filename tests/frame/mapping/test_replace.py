@@ -120,3 +120,12 @@ def test_values_of_the_unsigned_dtype_alone_widen_a_signed_one():
     assert_same(on_device(far).replace(7, 2**63), far)
     with pytest.raises(NotImplementedError, match="Invalid value 9223372036854775808"):
         on_device(far).replace(1, 2**63)
+
+
+def test_values_past_64_bits_are_needed_or_not():
+    for values in ([1, 2], np.array([1, 2], "uint64"), np.array([1, 2], "int8")):
+        ours = on_device(pd.Series(values))
+        for value in (2**64, -(2**63) - 1, 10**30):
+            assert ours.replace(5, value).tolist() == [1, 2]
+            with pytest.raises(NotImplementedError, match="Invalid value"):
+                ours.replace(1, value)

@@ -9,6 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
+from exact_numbers import NUMBERS, are_listed
 from frame_parity import assert_same
 from jaxframes.frame import col, from_arrow, read_parquet, scan_arrow, scan_csv, scan_parquet
 from jaxframes.frame.plan._row_groups import as_filter, row_groups
@@ -184,3 +185,20 @@ def test_what_is_not_there(tmp_path, path):
         scan_parquet(path, columns=["bogus"])
     with pytest.raises(TypeError, match="__arrow_c_stream__"):
         scan_arrow([1, 2])
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64"])
+def test_statistics_of_integers_of_64_bits(tmp_path, dtype):
+    values = NUMBERS[dtype]
+    frame = pd.DataFrame({"x": values, "n": np.arange(len(values))})
+    frame.to_parquet(tmp_path / "x.parquet", row_group_size=1)
+    plan = scan_parquet(tmp_path / "x.parquet")
+    for key in (5, 0, -1, 2**53 + 1, 2**63, 2**64 - 1):
+        for kept in (
+            plan[plan.x == key], plan[plan.x >= key], plan[plan.x.between(0, key)],
+            plan[plan.x.isin([key])], plan[plan.x.isin([key, None])], plan[~plan.x.isin([key])],
+        ):  # fmt: skip
+            eager = kept.collect(optimizations={"predicate_pushdown": False}).n.tolist()
+            assert kept.collect().n.tolist() == kept.collect(batch_rows=2).n.tolist() == eager
+        found = plan[plan.x.isin([key])].collect().n.tolist()
+        assert found == np.flatnonzero(are_listed(values, [key])).tolist()
