@@ -201,7 +201,7 @@ def _promoted(like: pd.Series, value: Any) -> pd.Series:
         return like.where(np.array([False]), value)
     except AssertionError:
         # pandas takes 255 for an int8, and fails. The next signed dtype represents it.
-        dtype = np.result_type(like.dtype, np.min_scalar_type(-int(value) - 1))
+        dtype = np.result_type(like.to_numpy().dtype, np.min_scalar_type(-int(value) - 1))
         return pd.Series([value], dtype=dtype)
 
 
