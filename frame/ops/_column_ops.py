@@ -173,8 +173,11 @@ def _operand(op: str, side: Any, other: Any) -> Operand:
 def _computed(op: str, column: Column) -> Column:
     """The column that is computed with: integers that may have missing values are floats.
 
-    Without x64 mode they are compared as they are: float32 does not represent every integer.
+    Without x64 mode they are compared as they are: float32 does not represent every integer. Inside
+    `jit` they stay integers in `&`, `|` and `^`, which floats do not have.
     """
+    if op in LOGIC and is_traced(column.valid):
+        return column
     return show_holes(column) if op in COMPARISONS else fill_missing(column)
 
 
