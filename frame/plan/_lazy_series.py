@@ -20,6 +20,7 @@ from ._methods import ACCESSORS, GROUPINGS, METHODS
 from ._node import Call, Node
 from ._recorded_operators import RecordedOperators
 from ._relations import RELATIONS, Slot, origins
+from ._value_dtypes import takes_dtype_from_values
 
 
 class LazyArray(Lazy, RecordedOperators):
@@ -228,9 +229,12 @@ def recorded(function: str, operands: tuple[Any, ...], keywords: Mapping[str, An
 
 
 def filtered(plan: Node, mask: LazyArray) -> Any:
-    """The rows of a frame or a series where a mask is true."""
+    """The rows of a frame or a series where a mask is true.
+
+    A column is computed from the rows that are left, unless its dtype depends on those that go.
+    """
     frame, column = plan, None
-    if isinstance(plan, Call) and plan.method == "column":
+    if isinstance(plan, Call) and plan.method == "column" and not takes_dtype_from_values(plan):
         (frame,), column = plan.inputs, plan.arguments["expression"]
     predicate = expression_of(mask, frame) if column is None or column.is_rowwise() else None
     if predicate is None or not frame.is_frame:

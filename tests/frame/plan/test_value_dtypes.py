@@ -118,6 +118,17 @@ def test_batches_of_few_rows_have_the_dtypes_of_all(step):
     assert_same(last, parts[1])
 
 
+@pytest.mark.parametrize("batch_rows", [None, 1])
+def test_a_filter_of_a_series_keeps_its_dtype(batch_rows):
+    def query(f):
+        w = f.u.where(f.id > 1)
+        return -w[w > 50]
+
+    plan = query(JaxFrame(FRAME).lazy())
+    assert plan.dtype == np.float64
+    assert_same(plan.collect(batch_rows=batch_rows), query(FRAME))
+
+
 def test_a_constant_beyond_the_narrow_dtype():
     left, right = JaxFrame({"k": [1, 3]}), JaxFrame({"k": [1, 2], "i": np.array([-128, 5], "int8")})
 
