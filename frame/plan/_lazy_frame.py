@@ -12,7 +12,7 @@ from ..table._tracing import is_traced
 from ..table._unsupported import lacking
 from ._expression import Expression, col
 from ._lazy import Lazy, lazy_of, unheld
-from ._lazy_groups import LazyGroupBy, LazyWindows, as_keys
+from ._lazy_groups import LazyGroupBy, LazyWindows, as_keys, by_name
 from ._lazy_series import LazyArray, LazySeries, expression_of, filtered
 from ._node import Call, Node, Scan
 from ._parse import parse
@@ -103,7 +103,10 @@ class LazyFrame(Lazy):
         if not name.startswith("_") and name in self._plan.labels:
             return self[name]
         if name in REDUCTIONS:
-            return lambda **options: self._record(name, **options)
+            method = getattr(NDFrame.frame_class, name)
+            return lambda *operands, **options: self._record(
+                name, **by_name(method, operands, options)
+            )
         if not name.startswith("_") and hasattr(NDFrame.frame_class, name):
             raise self._unheld(name)
         raise lacking("JaxFrame", name) or AttributeError(

@@ -30,7 +30,7 @@ def as_keys(method: str, keys: Any, plan: Node) -> Any:
     return expression
 
 
-def _by_name(method: Callable[..., Any], operands: Any, options: Any) -> dict[str, Any]:
+def by_name(method: Callable[..., Any], operands: Any, options: Any) -> dict[str, Any]:
     """The arguments of a method by their names."""
     given = inspect.signature(method).bind(None, *operands, **options)
     return dict(list(given.arguments.items())[1:])
@@ -60,7 +60,7 @@ class LazyGroupBy:
             return self[name]
         if name in GROUP_METHODS:
             return lambda *operands, **options: self._record(
-                name, _by_name(getattr(FrameGroupBy, name), operands, options)
+                name, by_name(getattr(FrameGroupBy, name), operands, options)
             )
         if name.startswith("_") or not hasattr(FrameGroupBy, name):
             raise AttributeError(f"'LazyGroupBy' object has no attribute {name!r}")

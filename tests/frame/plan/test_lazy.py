@@ -55,6 +55,7 @@ QUERIES = {
     "drop_duplicates": lambda f, o: f.drop_duplicates(["k", "s"]),
     "reset_index": lambda f, o: f[f.x > 1].reset_index(),
     "set_index": lambda f, o: f.set_index("s")[["x"]],
+    "quantile": lambda f, o: f[["k", "x"]].quantile(0.5),
     "merge": lambda f, o: f.merge(o, on="k"),
     "merge left": lambda f, o: f.merge(o, on="k", how="left", suffixes=("", "_o"))[["x_o", "y"]],
     "merge outer": lambda f, o: f.merge(o, on="k", how="outer")[lambda g: g.z > 5],
