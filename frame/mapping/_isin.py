@@ -14,6 +14,7 @@ from ... import primitives
 from ...primitives.staging import tiered
 from ...shardings._compat import explicit_sharding
 from ..align._common_types import keys_of_two_units
+from ..align._number_keys import number_keys
 from ..table._column import Array, Column
 from ..table._distinct_values import through_values
 from ..table._exact_numbers import index_of
@@ -112,6 +113,9 @@ def _flags_among_rows(column: Column, values: SeriesBase, layout: Layout) -> Arr
         if table.layout != layout:
             return None
         return _is_among_keys(*keys_of_two_units(column, other), table.all_rows, layout)
+    keys = number_keys(column, other)
+    if keys is not None and table.layout == layout:
+        return _is_among_keys(*keys, table.all_rows, layout)
     dtype = _common_dtype(column, other)
     if dtype is None or other.valid is not None or table.layout != layout:
         return None

@@ -147,6 +147,14 @@ def test_no_number_is_rounded(dtype):
         assert ours.isin(on_device(pd.Series(keys))).tolist() == expected
 
 
+def test_no_number_of_another_column_is_rounded():
+    for left, right in (("int64", "uint64"), ("uint64", "float64"), ("float32", "int64")):
+        values, keys = NUMBERS[left], NUMBERS[right]
+        pair = on_device(pd.Series(values)), on_device(pd.Series(keys))
+        found = jax.jit(lambda s, o: s.isin(o))(*pair)
+        assert found.tolist() == are_listed(values, keys)
+
+
 def test_a_missing_key_rounds_no_other_key():
     def found(f):
         return (
