@@ -87,8 +87,8 @@ def test_gradient_flows_through_a_function():
 @pytest.mark.parametrize("dtype", NUMBERS)
 def test_no_number_is_rounded(dtype):
     ours = on_device(pd.Series(NUMBERS[dtype]))
-    for more in ({}, {None: -1}, {0.25: -1}, {"a": -1}):
-        keys = {**dict.fromkeys(map(as_python, KEYS)), **more}
+    for more in ([], [None], [0.25], ["a"]):
+        keys = dict.fromkeys([*map(as_python, KEYS), *more])
         positions = {key: position for position, key in enumerate(keys)}
         expected = [positions.get(value, -5) for value in NUMBERS[dtype].tolist()]
         mappers = [positions, pd.Series(range(len(keys)), index=pd.Index(list(keys), dtype=object))]
