@@ -125,3 +125,21 @@ def test_windows_of_plans():
         )
         for name in ("sum", "mean", "min", "max"):
             assert_same(getattr(plan, name)().collect(), getattr(expected, name)(), CLOSE)
+
+
+def test_standard_errors_count_values_alone():
+    x = pd.Series([1, nan, 3, 4, 5.0])
+    assert_parity(
+        lambda s: (s.rolling(3, min_periods=1).sem(), s.expanding(1).sem(),
+                   s.to_frame().rolling(2, 1).sem(),
+                   s.groupby([0, 0, 0, 1, 1]).rolling(3, 1).sem()),
+        x, ways=["eager"], ulps=CLOSE,
+    )  # fmt: skip
+
+
+def test_powers_of_two_show_which_rows_a_window_holds():
+    x = pd.Series([1.0, 2, 4, 8, 16, 32])
+    for width in (3, 4):
+        assert_parity(
+            lambda s, w=width: s.rolling(w, min_periods=1, center=True, closed="neither").sum(), x
+        )
