@@ -21,6 +21,7 @@ from ..io._no_rows import without_rows
 from ..io._nulls import columns_with_nulls, is_integer_or_bool, names_with_nulls
 from ..io._own_rows import spans_processes
 from ..io._parquet import dictionary_encoded, read_parquet, with_codes
+from ..io._stamp import stamp
 from ..table._from_host import labels_at_positions
 from ..table._layout import Layout
 from ..table._ndframe import FrameBase
@@ -127,8 +128,39 @@ class Memory(Source):
         )
 
 
-@dataclasses.dataclass(frozen=True)
-class ParquetFiles(Source):
+class Files(Source):
+    """Files by name. Equal ones had equal stamps when their schemas were read.
+
+    What is found out about a plan, such as its dtypes, is kept for equal plans: not for those of a
+    file that has been written anew.
+    """
+
+    @abc.abstractmethod
+    def files(self) -> Sequence[str]:
+        """The names of the files."""
+
+    @functools.cached_property
+    def _stamps(self) -> tuple[tuple[int, int], ...]:
+        return tuple(map(stamp, self.files()))
+
+    def _key(self) -> tuple[Any, ...]:
+        return (type(self), *self.__getstate__().values())
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return (
+            isinstance(other, Files)
+            and self._key() == other._key()
+            and self._stamps == other._stamps
+        )
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ParquetFiles(Files):
     """Parquet files by name.
 
     Attributes:
@@ -142,9 +174,14 @@ class ParquetFiles(Source):
     def _dataset(self) -> Any:
         return parquet_dataset(list(self.paths), "scan_parquet")
 
+    def files(self) -> Sequence[str]:
+        """The files, those of a folder too."""
+        return self._dataset().files
+
     @functools.cached_property
     def empty(self) -> Any:
         """A frame of the schema."""
+        _ = self._stamps
         dataset, nulls = self._dataset(), self.nulls
         with reading("scan_parquet", self.paths):
             return _frame_of(without_rows(dataset), self.layout, nulls=nulls)
@@ -204,8 +241,8 @@ class ParquetFiles(Source):
         return f"scan_parquet({_listed(self.paths)})"
 
 
-@dataclasses.dataclass(frozen=True)
-class CsvFile(Source):
+@dataclasses.dataclass(frozen=True, eq=False)
+class CsvFile(Files):
     """A file of comma-separated values by name.
 
     Attributes:
@@ -218,9 +255,14 @@ class CsvFile(Source):
     sep: str
     layout: Layout
 
+    def files(self) -> Sequence[str]:
+        """The one file."""
+        return [self.path]
+
     @functools.cached_property
     def empty(self) -> Any:
         """A frame of the types that Arrow infers from the first block; see `nulls`."""
+        _ = self._stamps
         with self.open() as reader:
             schema = reader.schema
         with naming_files("scan_csv", self.path):

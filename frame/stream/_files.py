@@ -2,10 +2,11 @@
 """Checks of the files of a stream: each fault ends in an error that names the file."""
 
 import contextlib
-import os
 from collections.abc import Iterator
 
 import pyarrow as pa
+
+from ..io import _stamp
 
 
 class WatchedFiles:
@@ -25,12 +26,11 @@ class WatchedFiles:
 
 
 def stamp(path: str) -> tuple[int, int]:
-    """The size of a file, and the time of its last change in nanoseconds."""
+    """The stamp of a file; the error names a file that has vanished."""
     try:
-        facts = os.stat(path)
+        return _stamp.stamp(path)
     except FileNotFoundError:
         raise FileNotFoundError(f"stream: the file {path!r} has vanished.") from None
-    return facts.st_size, facts.st_mtime_ns
 
 
 @contextlib.contextmanager

@@ -4,7 +4,7 @@
 import os
 from typing import Any
 
-from ..plan._sources import CsvFile, ParquetFiles
+from ..plan._sources import Files
 from ._files import stamp
 
 
@@ -16,8 +16,6 @@ def portable_text(source: Any) -> str:
 
 def files_of(source: Any) -> list[str]:
     """The files of a source."""
-    if isinstance(source, ParquetFiles):
-        return list(source._dataset().files)
-    if isinstance(source, CsvFile):
-        return [source.path]
+    if isinstance(source, Files):
+        return list(source.files())
     return list(getattr(getattr(source, "data", None), "files", []))

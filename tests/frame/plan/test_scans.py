@@ -202,3 +202,19 @@ def test_statistics_of_integers_of_64_bits(tmp_path, dtype):
             assert kept.collect().n.tolist() == kept.collect(batch_rows=2).n.tolist() == eager
         found = plan[plan.x.isin([key])].collect().n.tolist()
         assert found == np.flatnonzero(are_listed(values, [key])).tolist()
+
+
+@pytest.mark.parametrize("extension", ["parquet", "csv"])
+def test_a_file_that_was_written_anew_has_its_new_dtypes(tmp_path, extension):
+    path = tmp_path / f"rows.{extension}"
+    scan = scan_parquet if extension == "parquet" else scan_csv
+    kept = []
+    for values in ([1, 2], [1.5, 2.5, 3.5], ["a"]):
+        frame = pd.DataFrame({"x": values, "k": 1})
+        write = frame.to_parquet if extension == "parquet" else frame.to_csv
+        write(path, index=False)
+        for plan in (scan(path), scan(path).head(5), scan(path)[col("k") > 0]):
+            kept.append(plan)
+            assert plan.schema.to_list() == plan.collect().dtypes.to_list() == [*frame.dtypes]
+    assert kept[-1] == scan(path)[col("k") > 0]
+    assert len({*kept}) == len(kept)
