@@ -11,12 +11,14 @@ import numpy as np
 import pandas as pd
 
 from ..combining._concat import concat
+from ..plan._declared import dtype_names, in_dtypes
 from ..plan._node import Call
 from ..plan._relations import GROUP_TRANSFORMATIONS, INDEX, all_of, listed, needed
 from ..table._column_labels import Labels
 from ..table._from_host import column_from
 from ..table._ndframe import SeriesBase
 from ..table._row_index import label_dtype
+from ..table._take import any_missing
 from ._runs import Order, SortedRuns
 from ._spilling_groups import in_order
 from ._steps import BatchesFrom, Step, StepFiles, from_first
@@ -63,11 +65,14 @@ def transformed(
     template = node.empty
 
     def results() -> Iterator[Any]:
-        for rows in _whole_groups(node, batches_from, batch_rows, steps[0]):
+        for rows, is_any_left_out in _whole_groups(node, batches_from, batch_rows, steps[0]):
             if is_cut:
                 yield call.run(rows)
             else:
                 result = call.run(rows.drop(columns=[_ROW]))
+                if is_any_left_out:
+                    # Rows without a key have no value, which decides the dtype of all groups.
+                    result = in_dtypes(result, dtype_names(template))
                 yield _with_rows(result, rows[_ROW].to_numpy())
 
     empty = node.inputs[0].empty if is_cut else template
@@ -79,7 +84,7 @@ def reduced(node: Call, batches_from: BatchesFrom, batch_rows: int, steps: Both)
     """One row for each group, in the order that the groupby asks for."""
     groups, template = node.arguments["groups"], node.empty
     keys = listed(groups["by"])
-    whole = _whole_groups(node, batches_from, batch_rows, steps[0])
+    whole = (rows for rows, _ in _whole_groups(node, batches_from, batch_rows, steps[0]))
     if groups.get("sort", True):
         for rows in whole:
             yield node.run(rows.drop(columns=[_ROW]))
@@ -104,7 +109,9 @@ class _RowsByKey:
         order = Order(tuple(keys), (True,) * len(keys))
         labels = Labels.of([*(self._labels or _labels_of(empty)), _ROW])
         self.runs = SortedRuns(order, batch_rows, files, labels=labels)
-        self._num_rows = 0
+        self._keys, self._num_rows = keys, 0
+        self._drops_missing = node.arguments["groups"].get("dropna", True)
+        self.is_any_left_out = False
 
     def add(self, batch: Any) -> None:
         """Adds the rows of a batch."""
@@ -112,22 +119,38 @@ class _RowsByKey:
         if len(batch):
             rows = batch if self._labels is None else batch[self._labels]
             self.runs.add(_with_rows(rows, np.arange(self._num_rows, stop)))
+            self.is_any_left_out |= self._drops_missing and _has_missing(batch, self._keys)
         self._num_rows = stop
 
     def state(self) -> dict[str, Any]:
-        """The runs, and the number of their rows."""
-        return {"runs": self.runs.state(), "rows": self._num_rows}
+        """The runs, the number of their rows, and whether a row is in no group."""
+        return {
+            "runs": self.runs.state(),
+            "rows": self._num_rows,
+            "is any left out": self.is_any_left_out,
+        }
 
     def restore(self, state: dict[str, Any]) -> None:
         """Takes the runs of a state."""
         self.runs.restore(state["runs"])
         self._num_rows = state["rows"]
+        self.is_any_left_out = state["is any left out"]
+
+
+def _has_missing(batch: Any, keys: Sequence[Hashable]) -> bool:
+    """Whether a row of a batch has no value in a key."""
+    columns = [column for column in map(batch._column, keys) if column.can_miss]
+    num_rows = batch._table.num_rows
+    return any(bool(any_missing(column.present(), num_rows)) for column in columns)
 
 
 def _whole_groups(
     node: Call, batches_from: BatchesFrom, batch_rows: int, step: Step
-) -> Iterator[Any]:
-    """Frames of whole groups, in the order of the keys, with the numbers of their rows."""
+) -> Iterator[tuple[Any, bool]]:
+    """Frames of whole groups, in the order of the keys, with the numbers of their rows.
+
+    Each comes with whether any row is in no group, because it has no value in a key.
+    """
     keys = listed(node.arguments["groups"]["by"])
     with step.files() as files:
         rows = _RowsByKey(node, batch_rows, files)
@@ -145,9 +168,9 @@ def _whole_groups(
                 continue
             ended = [*held, frame.iloc[:first]] if first else held
             if ended:
-                yield concat(ended) if len(ended) > 1 else ended[0]
+                yield concat(ended) if len(ended) > 1 else ended[0], rows.is_any_left_out
             held = [frame.iloc[first:]]
-        yield concat(held) if len(held) > 1 else held[0]
+        yield concat(held) if len(held) > 1 else held[0], rows.is_any_left_out
 
 
 def _last_start(before: Any, frame: Any, keys: Sequence[Hashable]) -> int | None:

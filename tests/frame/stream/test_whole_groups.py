@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from frame_parity import assert_same
-from jaxframes.frame import from_pandas, scan_parquet
+from jaxframes.frame import JaxFrame, from_pandas, scan_parquet
 from jaxframes.frame.stream import _by_key
 
 
@@ -110,3 +110,15 @@ def test_groups_are_cut_between_keys():
     assert starts == [0, 2, 3, None, 0]
     assert _by_key._last_start(frame.iloc[2:3], frame.iloc[3:], ["a", "s"]) == 0
     assert _by_key._last_start(frame.iloc[3:4], frame.iloc[4:], ["a", "s"]) is None
+
+
+@pytest.mark.parametrize("batch_rows", [1, 2, 5])
+@pytest.mark.parametrize("method", ["cummax", "cumsum", "ffill", "shift"])
+def test_a_row_without_a_key_decides_the_dtype_of_all(method, batch_rows):
+    frame = pd.DataFrame(
+        {"k": [2.0, np.nan, 1, 2, 1], "i": np.arange(5) + 2**53, "b": [True, False] * 2 + [True]}
+    )
+    for rows in (frame, frame.dropna()):
+        expected = getattr(rows.groupby("k")[["i", "b"]], method)()
+        plan = getattr(JaxFrame(rows).lazy().groupby("k")[["i", "b"]], method)()
+        assert_same(plan.collect(batch_rows=batch_rows), expected)
