@@ -15,6 +15,7 @@ from frame_parity import Bound, assert_same
 from frame_queries import QUERIES
 from jaxframes.frame import read_parquet, scan_parquet
 from jaxframes.shardings import make_mesh, row_sharded
+from mode_runs import assert_schema, schema_of
 from workloads.dbbench.pandas_style import QUESTIONS as DBBENCH
 from workloads.process import write_tables
 from workloads.tpch.pandas_style import QUESTIONS as TPCH
@@ -90,7 +91,9 @@ def test_eager(asked):
 @pytest.mark.parametrize("name", ALL if RUNS_ALL else QUICK)
 def test_lazy(asked):
     query, tables, expected = asked
-    assert_same(query(jaxframes.frame, tables.lazy).collect(), expected, ROUNDING)
+    plan = query(jaxframes.frame, tables.lazy)
+    assert_schema(schema_of(plan), expected)
+    assert_same(plan.collect(), expected, ROUNDING)
 
 
 @pytest.mark.parametrize("name", ALL if RUNS_ALL else QUICK)
@@ -103,4 +106,6 @@ def test_streamed(asked):
 @pytest.mark.parametrize("name", ALL if RUNS_ALL else QUICK_ON_A_MESH)
 def test_on_four_devices(asked):
     query, tables, expected = asked
-    assert_same(query(jaxframes.frame, tables.sharded).collect(), expected, ROUNDING)
+    plan = query(jaxframes.frame, tables.sharded)
+    assert_schema(schema_of(plan), expected)
+    assert_same(plan.collect(), expected, ROUNDING)

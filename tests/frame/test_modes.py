@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""No answer depends on how it was computed: random pipelines and operations, in all modes.
+
+The profile "long" draws many more. `mode_tally.py` runs until a number of comparisons is done, and
+counts what fails.
+"""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+from frame_operations import OPERATIONS
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mode_check import EXCUSED, Subject, check
+from mode_comparison import differences
+from mode_inputs import KINDS, PATTERNS, table_of, text_of_table
+from mode_runs import MODES, SLOW, Modes, assert_schema
+from mode_subjects import (
+    OPERATION_NAMES,
+    ROUNDING,
+    SCHEMAS,
+    drawn_operation,
+    drawn_pipeline,
+    subject_of_steps,
+)
+from operation_parity import DIFFERENCES, IS_LONG
+
+NUM_PIPELINES, NUM_OPERATIONS = (2000, 4000) if IS_LONG else (30, 48)
+QUICK = tuple(mode for mode in MODES[1:] if mode not in SLOW)
+# A program is compiled for each of the others.
+NUM_MODES = len(QUICK) if IS_LONG else 5
+
+
+@st.composite
+def inputs(draw, kinds):
+    """Tables of some rows, with holes and ties somewhere."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    pattern = draw(st.sampled_from(PATTERNS))
+    sizes = [draw(st.sampled_from(sizes)) for sizes in ((0, 1, 2, 5, 7), (0, 2, 3))]
+    return tuple(
+        table_of(rng, kind, size, pattern) for kind, size in zip(kinds, sizes, strict=False)
+    )
+
+
+def pick_by(data):
+    """Hypothesis' choice of an option: the first one is the simplest."""
+    return lambda options: options[data.draw(st.integers(0, len(options) - 1))]
+
+
+def assert_one_answer(data, subject, kinds, folder, modes):
+    tables = data.draw(inputs(kinds))
+    for table in tables:
+        data.draw(st.just(text_of_table(table)), label="table")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        done = check(subject, Modes(subject.run, folder), tables, modes)
+    for failure in done.failures:
+        pytest.fail(f"{failure.mode}: {subject.text}: {failure.found}")
+
+
+@settings(max_examples=NUM_PIPELINES)
+@given(data=st.data())
+def test_a_pipeline_has_one_answer(tmp_path_factory, data):
+    pick = pick_by(data)
+    rng = np.random.default_rng(pick(range(100)))
+    subject, kinds = drawn_pipeline(pick, rng, pick(range(len(SCHEMAS))))
+    modes = [MODES[0], *data.draw(st.permutations(QUICK))[:NUM_MODES]]
+    if IS_LONG or pick(range(4)) == 0:
+        modes.append("jit")
+    if IS_LONG:
+        modes += SLOW[1:]
+    assert_one_answer(data, subject, kinds, tmp_path_factory.getbasetemp(), modes)
+
+
+@settings(max_examples=NUM_OPERATIONS)
+@given(data=st.data())
+def test_an_operation_has_one_answer(tmp_path_factory, data):
+    pick = pick_by(data)
+    operation = OPERATIONS[pick(OPERATION_NAMES)]
+    subject, kinds = drawn_operation(pick, operation)
+    modes = [MODES[0], *data.draw(st.permutations(QUICK))[:NUM_MODES]]
+    if IS_LONG and operation.jit:
+        modes.append("jit")
+    assert_one_answer(data, subject, kinds, tmp_path_factory.getbasetemp(), modes)
+
+
+def test_every_kind_has_a_table():
+    rng = np.random.default_rng(3)
+    for pattern in PATTERNS:
+        table = table_of(rng, {kind: kind for kind in KINDS}, 40, pattern)
+        has_nulls = {name for name in KINDS if table[name].null_count}
+        assert has_nulls == {name for name in KINDS if name.endswith("h")}
+    missing = table_of(rng, {"i8h": "i8h", "bh": "bh"}, 5, "all missing")
+    assert [column.null_count for column in missing.columns] == [5, 5]
+
+
+def test_planted_faults_are_found(tmp_path):
+    def faulty(f, g):
+        # Wrong for batches: each has its own greatest value.
+        is_part = hasattr(f, "to_pandas") and len(f) < 4
+        return f.assign(z=f["k"] + int(is_part))
+
+    tables = tuple(table_of(np.random.default_rng(1), {"k": "k"}, size) for size in (3, 1))
+    subject = Subject("f.assign(z)", faulty, lambda frames: ROUNDING)
+    failures = check(subject, Modes(faulty, tmp_path), tables, ["eager", "from pandas"]).failures
+    assert [(one.mode, one.dtype) for one in failures] == [
+        ("eager", "int64"),
+        ("from pandas", "int64"),
+    ]
+    right = subject_of_steps(["f[f['k'] > 1]", "f['k'].sum()"])
+    done = check(right, Modes(right.run, tmp_path), tables, ["eager", *QUICK])
+    assert not done.failures
+    assert done.comparisons == 1 + len(QUICK)
+
+
+def test_dtypes_and_schemas_are_compared():
+    frame = table_of(np.random.default_rng(1), {"k": "k", "u8": "u8"}, 3).to_pandas()
+    assert differences(frame, frame.copy(), ROUNDING) == (2, [])
+    _, found = differences(frame.astype({"u8": "int64"}), frame, ROUNDING)
+    assert [one.dtype for one in found] == ["uint8"]
+    assert_schema(["int64", "uint8"], frame)
+    with pytest.raises(AssertionError, match="schema"):
+        assert_schema(["int64", "float64"], frame)
+
+
+def test_every_excuse_is_known():
+    for entry in DIFFERENCES:
+        assert ("excuse" in entry) == ("steps" in entry), entry
+        assert entry.get("excuse", "inside jit") in EXCUSED
+        assert all(re.compile(step) for step in entry.get("steps", []))

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that one function gives one answer in all modes: that of pandas.
+
+`docs/frame_differences.toml` lists the known differences. An entry excuses results of pipelines and
+operations that contain one of its `steps` and satisfy its `excuse`. What is excused must still
+equal the eager result, unless the entry is about `jit`.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import pandas as pd
+import pyarrow as pa
+from frame_parity import Bound
+from mode_comparison import Difference, differences
+from mode_pipelines import tried
+from mode_runs import Modes, group_of
+from operation_parity import DIFFERENCES, is_excused
+
+
+class Subject(NamedTuple):
+    """What runs: its text, the function, and how far its floats may be from those of pandas."""
+
+    text: str
+    run: Callable[..., Any]
+    bound: Callable[[Sequence[pd.DataFrame]], Bound]
+    operation: Any = None
+
+
+class Failure(NamedTuple):
+    """A column that differs in a mode."""
+
+    subject: Subject
+    mode: str
+    tables: tuple[pa.Table, ...]
+    dtype: str
+    found: str
+
+    @property
+    def kind(self) -> str:
+        """What differs, without the values."""
+        return f"{self.dtype}: {_kind(self.found)}"
+
+
+class Case(NamedTuple):
+    """A difference and where it was found."""
+
+    mode: str
+    frames: Sequence[pd.DataFrame]
+    dtype: str
+    found: str
+
+    @property
+    def are_dtypes(self) -> bool:
+        """Whether only dtypes differ."""
+        return "dtype" in self.found
+
+
+class Counted(NamedTuple):
+    """The number of compared columns, the calls that ours refuses, and the failures."""
+
+    comparisons: int
+    refused: list[tuple[str, str]]
+    failures: list[Failure]
+
+
+# What an entry of the list may excuse.
+EXCUSED: dict[str, Callable[[Case], bool]] = {
+    "narrow integers": lambda case: case.are_dtypes and case.dtype in ("int8", "uint8", "int64"),
+    "float32": lambda case: case.are_dtypes or "float32" in case.found,
+    "inside jit": lambda case: case.mode == "jit",
+    "inside jit without rows": lambda case: case.mode == "jit" and _have_no_rows(case),
+    "no rows": lambda case: _have_no_rows(case),
+    "small integers": lambda case: any("int8" in map(str, one.dtypes) for one in case.frames),
+    "infinities": lambda case: "inf" in case.found,
+    "dtypes": lambda case: case.are_dtypes,
+    "objects": lambda case: case.dtype == "object" or "object" in case.found,
+    "pandas raises": lambda case: "where pandas raises" in case.found,
+}
+
+
+def _have_no_rows(case: Case) -> bool:
+    return any(not len(frame) for frame in case.frames)
+
+
+def excused_by(subject: Subject, case: Case) -> list[str]:
+    """The excuses that hold for a difference."""
+    found = [
+        entry["excuse"]
+        for entry in DIFFERENCES
+        if "excuse" in entry
+        and any(re.search(step, subject.text) for step in entry["steps"])
+        and EXCUSED[entry["excuse"]](case)
+    ]
+    operation = subject.operation
+    if operation is not None and is_excused(operation, list(case.frames), case.found):
+        found.append("operation")
+    return found
+
+
+def check(
+    subject: Subject, runner: Modes, tables: tuple[pa.Table, ...], modes: Sequence[str]
+) -> Counted:
+    """Runs a subject on some tables in some modes, and compares each result with that of pandas."""
+    count, refused, failures = 0, [], []
+    expected: dict[bool, Any] = {}
+    eager: Any = None
+    for mode in modes:
+        frames = runner.of_pandas(tables, mode)
+        source = mode.endswith("of files")
+        if source not in expected:
+            expected[source] = tried(subject.run, *(frame.copy() for frame in frames))
+        got = tried(runner, mode, tables)
+        if mode == "eager":
+            eager = got
+        if _is_refusal(got, mode):
+            refused.append((group_of(mode), str(got)[:90]))
+            continue
+        bound = subject.bound(frames)
+        num, found = _compared(got, expected[source], bound, mode)
+        count += num
+        for one in found:
+            excuses = excused_by(subject, Case(mode, frames, one.dtype, one.found))
+            unlike = None
+            if excuses and mode not in ("eager", "jit") and not source and eager is not None:
+                _, others = _compared(got, eager, bound, mode)
+                unlike = next((other for other in others if other.dtype == one.dtype), None)
+            if not excuses or unlike is not None:
+                worst = unlike or one
+                failures.append(Failure(subject, mode, tables, worst.dtype, worst.found))
+    return Counted(count, refused, failures)
+
+
+def _is_refusal(got: Any, mode: str) -> bool:
+    if isinstance(got, NotImplementedError):
+        return True
+    # pandas shows bools with holes as objects: a frame made of these holds objects.
+    return mode == "from pandas" and isinstance(got, TypeError) and "object" in str(got)
+
+
+def _compared(got: Any, expected: Any, bound: Bound, mode: str) -> tuple[int, list[Difference]]:
+    if isinstance(expected, AssertionError):
+        # A fault of pandas, which asks for a report.
+        return 0, []
+    if isinstance(got, AssertionError):
+        return 1, [Difference("schema", str(got))]
+    if isinstance(expected, Exception):
+        if isinstance(got, Exception) or mode == "jit":
+            return 1, []
+        return 1, [Difference("error", f"got {got!r} where pandas raises {expected!r}")]
+    if isinstance(got, Exception):
+        return 1, [Difference("error", f"raises {type(got).__name__}: {got}")]
+    return differences(got, expected, bound)
+
+
+def _kind(found: str) -> str:
+    sides = re.findall(r"\[(?:left|right)\]: +<?([\w\[\]]*)", found)
+    if "dtype" in found and len(sides) > 1:
+        return "dtype " + " for ".join(sides[:2])
+    for pattern in (r"^raises \w+", "pandas raises", "sign of 0", "length", "shape", "index",
+                    "values", "schema"):  # fmt: skip
+        if match := re.search(pattern, found):
+            return match.group()
+    return found[:40]

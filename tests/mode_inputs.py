@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrow tables for the tests that compare modes: awkward dtypes, and where their holes lie.
+
+A kind of column is a dtype; `u8h` is `u8` with holes, as Arrow and Parquet have them. pandas shows
+holes in integers as float64 and in bools as objects, so does the default frame.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+_INTEGERS = {f"{sign}{bits}": pa.type_for_alias(f"{name}{bits}")
+             for sign, name in (("i", "int"), ("u", "uint")) for bits in (8, 64)}  # fmt: skip
+_FLOATS = {"f32": pa.float32(), "f64": pa.float64()}
+UNITS = ("s", "ms", "us", "ns")
+_TIMES = {
+    **{f"t{unit}": pa.timestamp(unit) for unit in UNITS},
+    **{f"d{unit}": pa.duration(unit) for unit in UNITS},
+}
+CATEGORIES = ["w", "v", "é", "u"]
+
+TYPES: dict[str, pa.DataType] = {
+    "k": pa.int64(),
+    **_INTEGERS,
+    **_FLOATS,
+    "b": pa.bool_(),
+    "s": pa.string(),
+    **_TIMES,
+    "c": pa.dictionary(pa.int8(), pa.string()),
+    "o": pa.dictionary(pa.int8(), pa.string(), ordered=True),
+}
+# `k` is a key: it has few values.
+KINDS = (*TYPES, *(f"{kind}h" for kind in TYPES if kind != "k"))
+NUMBERS = tuple(kind for kind in KINDS if kind.removesuffix("h") in (*_INTEGERS, *_FLOATS))
+# Floats of which every sum is exact, so that no order of adding is told from another.
+_EXACT_FLOATS = [float("nan"), np.inf, -np.inf, 0.0, -0.0, 1.5, -2.25, 3.0, 5.0]
+_FAR = {"s": "9999-12-31", "ms": "9999-12-31", "us": "9999-12-31", "ns": "2262-04-11"}
+
+# Where holes lie, and which values the others are.
+PATTERNS = ("any", "ends", "ties", "all missing", "holes in one batch", "infinities", "few")
+
+
+def values_of(kind: str) -> list[Any]:
+    """The values of a kind: both ends of its range, and what is near zero."""
+    kind = kind.removesuffix("h")
+    if kind == "k":
+        return [0, 1, 2, 3]
+    if kind in _INTEGERS:
+        info = np.iinfo(_INTEGERS[kind].to_pandas_dtype())
+        return sorted({int(info.min), int(info.max), int(info.max) - 1, 0, 1, 3, 100})
+    if kind in _FLOATS:
+        return _EXACT_FLOATS
+    if kind in _TIMES:
+        return _moments(kind)
+    return {"b": [False, True], "s": ["a", "b", "é", ""]}.get(kind, CATEGORIES[1:])
+
+
+def _moments(kind: str) -> list[Any]:
+    unit = kind[1:]
+    if kind.startswith("d"):
+        far = np.iinfo(np.int64).max // (1 if unit == "ns" else 10**3)
+        spans = [0, 1, -1, far, -far, 90]
+        return [np.timedelta64(span, unit) for span in spans]
+    low = "1677-09-22" if unit == "ns" else "0001-01-01"
+    texts = ["1970-01-01", "2024-02-29T12:30:01", low, _FAR[unit], "2024-03-01"]
+    return [np.datetime64(text, unit) for text in texts]
+
+
+def table_of(
+    rng: np.random.Generator, columns: dict[str, str], num_rows: int, pattern: str = "any"
+) -> pa.Table:
+    """A table of columns of the given kinds."""
+    arrays = [_column(rng, kind, num_rows, pattern) for kind in columns.values()]
+    return pa.table(arrays, names=list(columns))
+
+
+def _column(rng: np.random.Generator, kind: str, num_rows: int, pattern: str) -> pa.Array:
+    has_holes = kind.endswith("h")
+    pool = values_of(kind)
+    if pattern == "ends":
+        pool = sorted(pool)[-2:] if kind.removesuffix("h") in _INTEGERS else pool[-3:]
+    elif pattern == "ties":
+        pool = [pool[rng.integers(len(pool))] for _ in range(2)]
+    elif pattern == "infinities" and kind.removesuffix("h") in _FLOATS:
+        pool = [np.inf, -np.inf, 1.5]
+    elif pattern == "few":
+        pool = pool[:3]
+    values = [pool[place] for place in rng.integers(0, len(pool), num_rows)]
+    if has_holes:
+        is_hole = rng.random(num_rows) < 0.3
+        if pattern == "all missing":
+            is_hole[:] = True
+        if pattern == "holes in one batch":
+            is_hole = np.arange(num_rows) // 2 == rng.integers(0, max(num_rows // 2, 1))
+        values = [None if hole else value for hole, value in zip(is_hole, values, strict=True)]
+    return _array(kind.removesuffix("h"), values)
+
+
+def _array(kind: str, values: Sequence[Any]) -> pa.Array:
+    if kind in ("c", "o"):
+        codes = [None if value is None else CATEGORIES.index(value) for value in values]
+        return pa.DictionaryArray.from_arrays(
+            pa.array(codes, pa.int8()), pa.array(CATEGORIES), ordered=kind == "o"
+        )
+    return pa.array(list(values), TYPES[kind])
+
+
+def text_of_table(table: pa.Table) -> str:
+    """The columns of a table with their values, short enough for a report."""
+    shown = {}
+    for label, column in zip(table.column_names, table.columns, strict=True):
+        is_time = pa.types.is_temporal(column.type)
+        values = column.to_numpy().astype(str).tolist() if is_time else column.to_pylist()
+        shown[label] = f"{column.type} {values}"
+    return str(shown)

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of modes run: pipelines, and the operations of the registry on other dtypes."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from frame_operations import OPERATIONS, Operation
+from frame_parity import Bound
+from mode_check import Subject
+from mode_inputs import KINDS, NUMBERS, table_of
+from mode_pipelines import Pick, pipeline, run_pipeline, text_of
+
+Kinds = dict[str, str]
+
+# Few sets of columns: frames of equal dtypes share programs.
+SCHEMAS = (
+    ("k u8 u8h i8h i64h u64h f64 b bh s u64 f64h i8", "k u8 i64h bh f64h b i8h"),
+    ("k i64 u64 f32 f32h f64h b sh c oh i64h u8h", "k f32 u64h c f64 s u8"),
+    ("k ts tns tmsh tush ds dnsh dus b s tnsh dmsh", "k ts tns tush dns b"),
+    ("k i8 i8h u8 f64 f64h bh tus sh c u8h i64", "k i8 f64 bh s tus"),
+)
+# Sums of the integers at the ends of their range are rounded, and a mean once more.
+ROUNDING = Bound(ulps=64, magnitude=1.0)
+# The kinds that may stand in for a column of the registry.
+_FAMILIES = (
+    tuple(kind for kind in NUMBERS if kind[0] in "iu"),
+    tuple(kind for kind in NUMBERS if kind[0] == "f"),
+    *(
+        tuple(kind for kind in KINDS if kind[0] == letter)
+        for letter in ("b", "s", "t", "d", "c", "o")
+    ),
+)
+_LIKE = {"x": "f64h", "w": "f64h", "y": "f64h", "k": "k"}
+
+
+class Drawn(NamedTuple):
+    """What runs, and the kinds of the columns of its frames."""
+
+    subject: Subject
+    kinds: tuple[Kinds, ...]
+
+
+def drawn_pipeline(pick: Pick, rng: np.random.Generator, schema: int) -> Drawn:
+    """A pipeline on one of the schemas."""
+    kinds = tuple({kind: kind for kind in side.split()} for side in SCHEMAS[schema])
+    f, g = (table_of(rng, kind, 6).to_pandas() for kind in kinds)
+    return Drawn(subject_of_steps(pipeline(pick, f, g)), kinds)
+
+
+def subject_of_steps(steps: Sequence[str]) -> Subject:
+    """A pipeline as a subject."""
+    return Subject(text_of(tuple(steps)), run_pipeline(tuple(steps)), lambda frames: ROUNDING)
+
+
+def drawn_operation(pick: Pick, operation: Operation) -> Drawn:
+    """An operation on columns of the same families, and at times one of any kind."""
+    kinds = {column: pick(_family_of(column)) for column in operation.columns}
+    if pick((False, False, True)):
+        kinds[pick(list(kinds))] = pick(KINDS)
+    return Drawn(subject_of(operation), (kinds,) * operation.num_frames)
+
+
+def subject_of(operation: Operation) -> Subject:
+    """An operation of the registry as a subject."""
+
+    def bound(frames: Sequence[pd.DataFrame]) -> Bound:
+        known = operation.bound(frames)
+        return Bound(max(known.ulps, 4), known.magnitude)
+
+    return Subject(operation.name, operation.run, bound, operation)
+
+
+def _family_of(column: str) -> Sequence[str]:
+    kind = _LIKE.get(column, column)
+    if kind == "k":
+        return ("k", "k", "i8", "u8h", "i64")
+    return next(family for family in _FAMILIES if kind[0] == family[0][0] or kind[0] in "iu")
+
+
+OPERATION_NAMES = tuple(OPERATIONS)
