@@ -31,7 +31,8 @@ class SeriesGroupByRankedRows(GroupByBase):
 
         Differences from pandas:
             Without rows the index has all of its levels. `keep="all"` and rows on a mesh are not
-            supported. With `keep="last"` pandas orders ties of small groups first to last.
+            supported. With `keep="last"` pandas takes missing values, and orders ties of small
+            groups, first to last.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
