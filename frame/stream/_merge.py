@@ -36,6 +36,29 @@ def is_streamed(call: Call) -> bool:
     return how in ("inner", "left", "cross") or (how in ("right", "outer") and _is_plain(call))
 
 
+def check_keys(call: Call) -> None:
+    """Raises if the rows of all batches decide the dtype of a key.
+
+    A key of both sides has the dtype of the left one if each right row has a match, and a common
+    dtype otherwise.
+
+    Raises:
+        NotImplementedError: a right or outer merge has such a key.
+    """
+    keys = merge_keys(call)
+    if keys is None or call.arguments.get("how") not in ("right", "outer"):
+        return
+    left, right = (node.empty for node in call.inputs)
+    for label, other in zip(*keys, strict=True):
+        a, b = left._column(label), right._column(other)
+        if label == other and a.is_numeric and b.is_numeric and a.dtype != b.dtype:
+            raise NotImplementedError(
+                f"merge: over batches the key {label!r} of a right or outer merge must have one "
+                f"dtype on both sides, got {a.dtype_name} and {b.dtype_name}. Cast one with "
+                "astype first."
+            )
+
+
 def _validates_left(call: Call) -> bool:
     return call.arguments.get("validate") not in (None, "m:1", "many_to_one", "m:m", "many_to_many")
 

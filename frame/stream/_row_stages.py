@@ -9,7 +9,7 @@ from ..plan._expression import Expression
 from ..plan._node import Call
 from ..plan._stage import Fused
 from ._aligned import aligned
-from ._merge import JoinSteps, is_streamed, merged
+from ._merge import JoinSteps, check_keys, is_streamed, merged
 from ._reductions_first import (
     is_value,
     with_values,
@@ -95,6 +95,7 @@ def merge_stage(node: Call, left: Stage, right: Stage, batch_rows: int, steps: S
     if not is_streamed(node):
         raise unstreamed(f"merge(how={node.arguments.get('how', 'inner')!r})")
 
+    check_keys(node)
     layout = node.empty._layout
     steps_of_join = JoinSteps(*(steps.following(layout) for _ in range(3)))
 

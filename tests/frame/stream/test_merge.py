@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from frame_parity import assert_same
-from jaxframes.frame import from_pandas
+from jaxframes.frame import JaxFrame, from_pandas
 from jaxframes.frame.stream import _join, _merge, _partitions
 from larger_than_memory import BATCH_ROWS, left_rows, plan_of, right_rows
 
@@ -205,3 +205,13 @@ def test_what_joins_do_not_stream(folder):
             left.merge(right, on="k", **options).collect(batch_rows=BATCH_ROWS)
     with pytest.raises(NotImplementedError, match=r"validate must be None.*100 rows"):
         left.merge(right, on="k", validate="m:1").collect(batch_rows=BATCH_ROWS)
+
+
+@pytest.mark.parametrize("how", ["right", "outer"])
+def test_a_key_of_two_dtypes_is_refused(how):
+    # Its dtype depends on whether each right row has a match.
+    left, right = JaxFrame({"k": [1, 2]}).lazy(), JaxFrame({"k": [1.0, 3.0]}).lazy()
+    plan = left.merge(right, on="k", how=how)
+    assert plan.collect().k.to_pandas().dtype == np.float64
+    with pytest.raises(NotImplementedError, match=r"the key 'k' of a right or outer merge.*astype"):
+        plan.collect(batch_rows=1)
