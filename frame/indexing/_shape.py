@@ -14,7 +14,6 @@ from ..table._column import Column
 from ..table._column_labels import Labels
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._table import Count
-from ..table._take import any_missing
 from ..table._tracing import answered_at_once, is_traced
 
 
@@ -175,9 +174,10 @@ class SeriesShape(SeriesBase, Shape):
 
     @property
     @answered_at_once
-    def hasnans(self) -> bool:
-        """Whether any value is missing."""
-        return bool(self.isna().any())
+    def hasnans(self) -> Any:
+        """Whether any value is missing; inside `jit` an array."""
+        found = self.isna().any()
+        return found if is_traced(found) else bool(found)
 
     def to_frame(self, name: Hashable = ...) -> Any:
         """Converts to a frame with one column."""
