@@ -48,10 +48,11 @@ def in_dtypes(result: Any, names: Mapping[Any, str]) -> Any:
         return result._with_column(_in_dtype(result._only, names[None], result._table))
     if not isinstance(result, FrameBase):
         return result
-    return result._with_columns(
+    columns = [
         _in_dtype(column, names[label], result._table) if label in names else column
         for label, column in zip(result._labels, result._table.columns, strict=True)
-    )
+    ]
+    return result._with_columns(columns)
 
 
 def _in_dtype(column: Column, name: str, table: Table) -> Column:
