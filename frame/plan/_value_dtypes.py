@@ -22,7 +22,8 @@ from ._declared import dtype_names
 from ._expression import Expression
 from ._methods import BY_VALUES, DECLARED, METHODS, OPERATORS, apply
 from ._node import Call, Node, bottom_up
-from ._relations import GROUP_TRANSFORMATIONS, RELATIONS, Slot
+from ._relations import GROUP_TRANSFORMATIONS, RELATIONS, Labels, Slot, all_of
+from ._wanted import wanted_columns
 
 # Finds the dtypes of all rows of a plan, by running it.
 Find = Callable[[Node], Mapping[Any, str]]
@@ -61,7 +62,12 @@ def _is_by_values(call: Call, inputs: tuple[Any, ...]) -> bool:
 
 
 def declared(
-    root: Node, find: Find, *, every_step: bool = False, leaving: Node | None = None
+    root: Node,
+    find: Find,
+    *,
+    every_step: bool = False,
+    every_column: bool = False,
+    leaving: Node | None = None,
 ) -> Node:
     """The plan with a cast to the dtypes of all rows after each step that takes them from values.
 
@@ -69,18 +75,21 @@ def declared(
         root: a plan, before the optimiser.
         find: finds the dtypes of a plan, whose steps are declared already.
         every_step: whether to declare steps that have all rows at once too, such as groups.
+        every_column: whether to declare columns that the plan does not need too, which the
+            optimiser drops by default.
         leaving: a step that is not declared.
     """
     new: dict[Node, Node] = {}
+    wanted = {} if every_column else wanted_columns(root)
     for node in bottom_up(root):
         new[node] = node.with_inputs(tuple(new[child] for child in node.inputs))
         if isinstance(node, Call) and node != leaving:
-            new[node] = _declared_call(new[node], find, every_step)
+            new[node] = _declared_call(new[node], find, every_step, wanted.get(node, all_of(node)))
     return new[root]
 
 
-def _declared_call(call: Any, find: Find, every_step: bool) -> Node:
-    arguments = _with_declared(call, find)
+def _declared_call(call: Any, find: Find, every_step: bool, wanted: Labels) -> Node:
+    arguments = _with_declared(call, find, wanted)
     if arguments is not None:
         call = Call.of(call.method, call.inputs, arguments)
     has_all_rows = (
@@ -90,18 +99,30 @@ def _declared_call(call: Any, find: Find, every_step: bool) -> Node:
     if has_all_rows and not every_step:
         return call
     inputs = tuple(node.empty for node in call.inputs)
-    if not (_is_step_by_values(call, inputs) or (every_step and call.method in _OF_LABELS)):
+    outcomes = _outcomes(lambda: call.result_of(inputs))
+    part = call
+    if every_step and call.method in _OF_LABELS:
+        # The labels of the rows decide, too.
+        pass
+    elif not _differ(outcomes):
         return call
+    elif call.is_frame and len(outcomes) > 1:
+        labels = [label for label in _differing(outcomes) if label in wanted]
+        if not labels:
+            return call
+        # Other columns need not be read.
+        part = Call.of("select", (call,), {"columns": labels})
+    found = find(part)
     narrow, widest = dtype_names(call.narrow), dtype_names(call.empty)
     dtypes = {
         label: name
-        for label, name in find(call).items()
+        for label, name in found.items()
         if {narrow.get(label), widest.get(label)} != {name}
     }
     return Call.of("declared", (call,), {"dtypes": dtypes}) if dtypes else call
 
 
-def _with_declared(call: Call, find: Find) -> dict[str, Any] | None:
+def _with_declared(call: Call, find: Find, wanted: Labels) -> dict[str, Any] | None:
     """The arguments with expressions whose parts are declared; None if none changes."""
     is_changed = False
 
@@ -120,8 +141,10 @@ def _with_declared(call: Call, find: Find) -> dict[str, Any] | None:
     arguments = dict(call.arguments)
     if call.method == "assign":
         child, values = call.inputs[0], {}
+        narrowed = RELATIONS["assign"].narrowed(call, wanted)
+        needed = {} if narrowed is None else narrowed.arguments["values"]
         for label, value in arguments["values"].items():
-            values[label] = changed(value, child)
+            values[label] = changed(value, child) if label in needed else value
             # A later value may read an earlier one.
             child = Call.of("assign", (child,), {"values": {label: values[label]}})
         arguments["values"] = values
@@ -216,8 +239,13 @@ def _outcomes(run: Callable[[], Any], *, are_two: bool = True) -> list[Any]:
 def _differ(outcomes: list[Any]) -> bool:
     if len(outcomes) < 2:
         return bool(outcomes) and isinstance(outcomes[0], NDFrame)
+    return bool(_differing(outcomes))
+
+
+def _differing(outcomes: list[Any]) -> list[Any]:
+    """The labels of the columns whose dtypes differ in two results."""
     plain, wide = map(dtype_names, outcomes)
-    return plain != wide
+    return [label for label in {**plain, **wide} if plain.get(label) != wide.get(label)]
 
 
 def _expressions(value: Any) -> Iterable[Expression]:

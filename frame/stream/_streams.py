@@ -177,16 +177,15 @@ def stage_of(
     """
     check_sources(plan)
     last_join = _last_join(plan) if is_collected else None
-    known = _declared(plan, batch_rows, memory_limit, leaving=last_join)
+    every_column = not dict(optimizations or {}).get("projection_pushdown", True)
+    known = _declared(plan, batch_rows, memory_limit, every_column=every_column, leaving=last_join)
     stage = _declared_stage(known, optimizations, batch_rows, memory_limit, progress, steps)
     if last_join is None:
         return in_declared_dtypes(stage)
     return dataclasses.replace(stage, empty=known.narrow)
 
 
-def _declared(
-    plan: Node, batch_rows: Any, memory_limit: Any, *, leaving: Node | None = None
-) -> Node:
+def _declared(plan: Node, batch_rows: Any, memory_limit: Any, **options: Any) -> Node:
     """The plan whose steps give each batch the dtypes of all rows; see `declared`."""
 
     def find(part: Node) -> Mapping[Any, str]:
@@ -196,7 +195,7 @@ def _declared(
         stage = _declared_stage(part, None, batch_rows, memory_limit, False, None)
         return common_dtypes(stage, part.narrow)
 
-    return declared(plan, find, leaving=leaving)
+    return declared(plan, find, **options)
 
 
 def _last_join(plan: Node) -> Node | None:

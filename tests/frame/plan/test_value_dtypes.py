@@ -7,6 +7,7 @@ import pytest
 from frame_parity import assert_same
 from jaxframes.frame import JaxFrame, scan_parquet
 from jaxframes.frame.plan._optimize import RULES
+from jaxframes.frame.stream import _reader, _streams
 
 FRAME = pd.DataFrame(
     {
@@ -127,6 +128,50 @@ def test_a_filter_of_a_series_keeps_its_dtype(batch_rows):
     plan = query(JaxFrame(FRAME).lazy())
     assert plan.dtype == np.float64
     assert_same(plan.collect(batch_rows=batch_rows), query(FRAME))
+
+
+# The passes over the rows of the frame: one for the result, and one for each step whose dtype the
+# values of needed columns decide.
+PASSES = {
+    "no step by values": (1, lambda f, o: f.assign(w=f.id.where(f.id > 1, 0), y=f.id // 2)),
+    "where": (2, lambda f, o: f.assign(w=f.id.where(f.id > 1))),
+    "a column that is dropped": (1, lambda f, o: f.assign(w=f.id.where(f.id > 1))[["u"]]),
+    "one of two columns": (2, lambda f, o: f.assign(w=f.id // f.z, y=f.id % f.z)[["w"]]),
+    "a join at the end": (1, lambda f, o: f.merge(o, on="id", how="left")),
+    "a join": (2, lambda f, o: (lambda m: m.assign(w=m.i8 * 2))(f.merge(o, on="id", how="left"))),
+    "a join without such columns": (
+        1,
+        lambda f, o: (lambda m: m.assign(w=m.u * 2)[["w"]])(f.merge(o, on="id", how="left")),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_a_first_pass_is_for_needed_columns_whose_values_decide(name, monkeypatch):
+    passes, query = PASSES[name]
+    left = JaxFrame(FRAME).lazy()
+    read = []
+
+    def batches_of(scan, batch_rows, start=0):
+        if scan.source == left._plan.source:
+            read.append(scan.columns)
+        return _reader.batches_of(scan, batch_rows, start)
+
+    monkeypatch.setattr(_streams, "batches_of", batches_of)
+    plan = query(left, JaxFrame(OTHER).lazy())
+    assert_same(plan.collect(batch_rows=2), query(FRAME, OTHER))
+    assert len(read) == passes
+
+
+def test_columns_that_no_rule_drops_have_one_dtype_too():
+    rows = FRAME.assign(n=FRAME.id + 2**53)
+
+    def query(f):
+        return f.assign(w=f.n.where(f.id > 1)).sort_values("u", kind="stable")[["u"]]
+
+    plan = query(JaxFrame(rows).lazy())
+    got = plan.collect(optimizations={"projection_pushdown": False}, batch_rows=1)
+    assert_same(got, query(rows))
 
 
 def test_a_constant_beyond_the_narrow_dtype():
