@@ -96,7 +96,7 @@ BY_VALUES = frozenset([
     "dt.nanoseconds", "dt.seconds",
     *(name for name, method in METHODS.items() if name.startswith("dt.") and method.is_attribute),
 ])  # fmt: skip
-# Casts a result to the dtype of all rows of a plan; see `_value_dtypes`.
+# Casts a result to the dtype of all rows of a plan; see `_declaring`.
 DECLARED = "declared"
 
 

@@ -128,6 +128,10 @@ def write_csv(
 
 def _frames(stage: Stage) -> Iterator[Any]:
     """The batches with rows, or one without rows."""
+    if stage.is_whole and stage.pieces is None:
+        # Its dtypes are those of the result, with rows or without.
+        yield stage.run()
+        return
     is_empty = True
     for batch in stage.batches():
         if len(batch):

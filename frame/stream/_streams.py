@@ -11,11 +11,12 @@ from typing import Any
 
 from ..io._own_rows import spans_processes
 from ..plan._declared import dtype_names
+from ..plan._declaring import declared
 from ..plan._node import Call, Node, Scan
 from ..plan._optimize import optimized
 from ..plan._run import in_order, run
 from ..plan._sources import Memory
-from ..plan._value_dtypes import declared, needs_all_rows
+from ..plan._value_dtypes import needs_all_rows
 from ._checkpoint import Checkpoint
 from ._groups_in_range import rows_in_place
 from ._job import job_of

@@ -130,6 +130,16 @@ def test_a_filter_of_a_series_keeps_its_dtype(batch_rows):
     assert_same(plan.collect(batch_rows=batch_rows), query(FRAME))
 
 
+@pytest.mark.parametrize("limits", [{}, {"batch_rows": 1}])
+@pytest.mark.parametrize("none", [lambda f: f[f.id > 9], lambda f: f.head(0)])
+def test_a_file_without_rows_has_the_dtypes_of_the_result(tmp_path, limits, none):
+    def query(f):
+        return none(f).assign(w=lambda g: g.u.where(g.id > 1), y=lambda g: g.id // g.z)[["w", "y"]]
+
+    query(JaxFrame(FRAME).lazy()).to_parquet(tmp_path / "none.parquet", **limits)
+    assert_same(pd.read_parquet(tmp_path / "none.parquet"), query(FRAME))
+
+
 # The passes over the rows of the frame: one for the result, and one for each step whose dtype the
 # values of needed columns decide.
 PASSES = {

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plans over batches whose steps cast each batch to the dtypes of all rows.
+
+A first pass over the rows finds these where values decide them; see `_value_dtypes`.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..table._ndframe import FrameBase
+from ._declared import dtype_names
+from ._expression import Expression
+from ._methods import DECLARED
+from ._node import Call, Node, bottom_up
+from ._relations import GROUP_TRANSFORMATIONS, RELATIONS, Labels, all_of
+from ._value_dtypes import differ, differing_labels, outcomes_of, parts_by_values
+from ._wanted import wanted_columns
+
+# Finds the dtypes of all rows of a plan, by running it.
+Find = Callable[[Node], Mapping[Any, str]]
+# They align by labels, which may be absent.
+_OF_LABELS = ("apply", "set", "filter_by")
+
+
+def declared(
+    root: Node,
+    find: Find,
+    *,
+    every_step: bool = False,
+    every_column: bool = False,
+    leaving: Node | None = None,
+) -> Node:
+    """The plan with a cast to the dtypes of all rows after each step that takes them from values.
+
+    Args:
+        root: a plan, before the optimiser.
+        find: finds the dtypes of a plan, whose steps are declared already.
+        every_step: whether to declare steps that have all rows at once too, such as groups.
+        every_column: whether to declare columns that the plan does not need too, which the
+            optimiser drops by default.
+        leaving: a step that is not declared.
+    """
+    new: dict[Node, Node] = {}
+    wanted = {} if every_column else wanted_columns(root)
+    for node in bottom_up(root):
+        new[node] = node.with_inputs(tuple(new[child] for child in node.inputs))
+        if isinstance(node, Call) and node != leaving:
+            new[node] = _declared_call(new[node], find, every_step, wanted.get(node, all_of(node)))
+    return new[root]
+
+
+def _declared_call(call: Any, find: Find, every_step: bool, wanted: Labels) -> Node:
+    arguments = _with_declared(call, find, wanted)
+    if arguments is not None:
+        call = Call.of(call.method, call.inputs, arguments)
+    has_all_rows = (
+        RELATIONS[call.method].rows == "makes"
+        and call.arguments.get("method") not in GROUP_TRANSFORMATIONS
+    )
+    if has_all_rows and not every_step:
+        return call
+    inputs = tuple(node.empty for node in call.inputs)
+    outcomes = outcomes_of(lambda: call.result_of(inputs))
+    part = call
+    if every_step and call.method in _OF_LABELS:
+        # The labels of the rows decide, too.
+        pass
+    elif not differ(outcomes):
+        return call
+    elif call.is_frame and len(outcomes) > 1:
+        labels = [label for label in differing_labels(outcomes) if label in wanted]
+        if not labels:
+            return call
+        # Other columns need not be read.
+        part = Call.of("select", (call,), {"columns": labels})
+    found = find(part)
+    narrow, widest = dtype_names(call.narrow), dtype_names(call.empty)
+    dtypes = {
+        label: name
+        for label, name in found.items()
+        if {narrow.get(label), widest.get(label)} != {name}
+    }
+    return Call.of("declared", (call,), {"dtypes": dtypes}) if dtypes else call
+
+
+def _with_declared(call: Call, find: Find, wanted: Labels) -> dict[str, Any] | None:
+    """The arguments with expressions whose parts are declared; None if none changes."""
+    is_changed = False
+
+    def changed(value: Any, child: Node) -> Any:
+        nonlocal is_changed
+        if isinstance(value, Expression):
+            new = _declared_expression(value, child, find)
+            is_changed |= new is not value
+            return new
+        if isinstance(value, dict):
+            return {label: changed(one, child) for label, one in value.items()}
+        if isinstance(value, (list, tuple)):
+            return type(value)(changed(one, child) for one in value)
+        return value
+
+    arguments = dict(call.arguments)
+    if call.method == "assign":
+        child, values = call.inputs[0], {}
+        narrowed = RELATIONS["assign"].narrowed(call, wanted)
+        needed = {} if narrowed is None else narrowed.arguments["values"]
+        for label, value in arguments["values"].items():
+            values[label] = changed(value, child) if label in needed else value
+            # A later value may read an earlier one.
+            child = Call.of("assign", (child,), {"values": {label: values[label]}})
+        arguments["values"] = values
+    elif call.inputs:
+        arguments = {name: changed(value, call.inputs[0]) for name, value in arguments.items()}
+    return arguments if is_changed else None
+
+
+def _declared_expression(expression: Expression, child: Node, find: Find) -> Expression:
+    frame = child.empty
+    if not isinstance(frame, FrameBase):
+        return expression
+    found = {id(part) for part in parts_by_values(expression, frame)}
+    if not found:
+        return expression
+    new: dict[int, Expression] = {}
+    for part in expression._bottom_up():
+        if any(new[id(one)] is not one for one in part.children):
+            operands, keywords = part._filled(new)
+            new[id(part)] = Expression(part.function, tuple(operands), tuple(keywords.items()))
+        else:
+            new[id(part)] = part
+        if id(part) in found:
+            whole = Call.of("column", (child,), {"expression": new[id(part)]})
+            (name,) = find(whole).values()
+            new[id(part)] = Expression(DECLARED, (new[id(part)], name))
+    return new[id(expression)]
