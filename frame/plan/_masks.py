@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from ._expression import Expression
 
 _COMPARISONS = frozenset(["==", "!=", "<", "<=", ">", ">=", "eq", "ne", "lt", "le", "gt", "ge"])
-_MASKS = _COMPARISONS | frozenset([
+MASKS = _COMPARISONS | frozenset([
     "between", "isin", "isna", "isnull", "notna", "notnull", "str.startswith", "str.endswith",
     "str.contains",
 ])  # fmt: skip
 # They give a value for each row, whatever the values are. Casts, powers and integer divisions are
 # not among them, since they may raise.
-_TOTAL = _MASKS | frozenset([
+_TOTAL = MASKS | frozenset([
     "col", "alias", "&", "|", "~", "^", "+", "-", "*", "/", "neg", "pos", "abs", "add", "sub",
     "mul", "fillna", "str.lower", "str.upper", "str.len", "str.strip", "dt.year", "dt.month",
     "dt.day", "dt.hour", "dt.minute", "dt.second", "dt.day_of_week", "dt.dayofweek", "dt.weekday",
@@ -53,4 +53,4 @@ def _is_mask(predicate: Expression) -> bool:
     """Whether the result is a bool in each row, and never missing."""
     if predicate.function in ("&", "|", "^", "~"):
         return all(isinstance(one, Expression) and _is_mask(one) for one in predicate.operands)
-    return predicate.function in _MASKS
+    return predicate.function in MASKS

@@ -19,6 +19,7 @@ from ..table._holes import assuming_holes
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ._declared import dtype_names
 from ._expression import Expression
+from ._masks import MASKS
 from ._methods import BY_VALUES, DECLARED, METHODS, OPERATORS, apply
 from ._node import Call, Node
 from ._relations import Slot
@@ -60,6 +61,7 @@ def parts_by_values(expression: Expression, frame: Any) -> Iterator[Expression]:
     values: dict[int, Any] = {}
     parts = list(expression._bottom_up())
     are_declared = {id(part.operands[0]) for part in parts if part.function == DECLARED}
+    are_compared = _compared(parts)
     for part in parts:
         if not part.children and part.function in ("col", "index"):
             try:
@@ -81,9 +83,24 @@ def parts_by_values(expression: Expression, frame: Any) -> Iterator[Expression]:
             continue
         if part.function == DECLARED or id(part) in are_declared:
             continue
+        if id(part) in are_compared and _is_exact_in_floats(outcomes[0]):
+            continue
         if differ(outcomes) or (part.function in _TABLES and _has_codes(operands[0])):
             yield part
             values[id(part)] = outcomes[-1]
+
+
+def _compared(parts: list[Expression]) -> set[int]:
+    """The ids of the parts that are compared with constants, and nothing else."""
+    read = {id(child) for part in parts if part.function not in MASKS for child in part.children}
+    read |= {id(child) for part in parts if len(part.children) > 1 for child in part.children}
+    return {id(part) for part in parts[:-1]} - read
+
+
+def _is_exact_in_floats(value: SeriesBase) -> bool:
+    """Whether float64 represents all numbers of a dtype, so that a comparison is the same in it."""
+    column = value._only
+    return column.is_numeric and column.dtype.kind in "iu" and column.dtype.itemsize <= 4
 
 
 def _reads_rows(part: Expression) -> bool:

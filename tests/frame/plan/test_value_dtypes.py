@@ -147,6 +147,11 @@ PASSES = {
     "where": (2, lambda f, o: f.assign(w=f.id.where(f.id > 1))),
     "a column that is dropped": (1, lambda f, o: f.assign(w=f.id.where(f.id > 1))[["u"]]),
     "one of two columns": (2, lambda f, o: f.assign(w=f.id // f.z, y=f.id % f.z)[["w"]]),
+    "a year that is compared": (1, lambda f, o: f[(f.t.dt.year >= 2020) & (f.id > 1)]),
+    "a year that is compared and added": (
+        2,
+        lambda f, o: (lambda y: f[(y > 2020) | (y + 1 == 2021)])(f.t.dt.year),
+    ),
     "a join at the end": (1, lambda f, o: f.merge(o, on="id", how="left")),
     "a join": (2, lambda f, o: (lambda m: m.assign(w=m.i8 * 2))(f.merge(o, on="id", how="left"))),
     "a join without such columns": (
