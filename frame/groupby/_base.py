@@ -194,7 +194,9 @@ class GroupByBase:
 
     def _numeric(self) -> Self:
         """A view of the numeric columns."""
-        return self._picked([at for at, column in enumerate(self._columns) if column.is_numeric])
+        return self._picked(
+            [at for at, column in enumerate(self._columns) if column.counts_as_number]
+        )
 
     def _pairs(self, spec: Reduction) -> list[tuple[int, Reduction]]:
         """The plan of one reduction of every column."""

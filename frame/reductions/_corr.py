@@ -242,7 +242,7 @@ class FrameCorrelation(FramePairs, FrameBase):
                 check_number(column, label, op)
         frame: Any = self
         if check_flag(numeric_only, "numeric_only"):
-            frame = self._columns_at(self._pick(lambda column: column.is_numeric))
+            frame = self._columns_at(self._pick(lambda column: column.counts_as_number))
         table, labels = frame._table, frame._labels
         for column, label in zip(table.columns, labels, strict=True):
             check_number(column, label, op)

@@ -70,7 +70,7 @@ class FrameCorrelationWith(FrameBase):
         return _of_frames(this, that, is_across, drop)
 
     def _numbers_of(self, frame: Any) -> Any:
-        return frame._columns_at(frame._pick(lambda column: column.is_numeric))
+        return frame._columns_at(frame._pick(lambda column: column.counts_as_number))
 
     def _with_series(self, other: Any, statistic: Statistic) -> Any:
         table = self._table

@@ -194,7 +194,7 @@ class FrameReductions(Reductions, FrameBase):
         frame: Any = self
         if only_numbers:
             frame = self._columns_at(
-                self._pick(lambda column: column.is_bool if op in LOGICAL else column.is_numeric)
+                self._pick(lambda c: c.counts_as_number and (c.is_bool or op not in LOGICAL))
             )
         columns, labels = frame._table.columns, frame._labels.index
         if op == "median" and axis is None:

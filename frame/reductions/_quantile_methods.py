@@ -168,7 +168,7 @@ class FrameQuantiles(FrameBase):
     def _numbers(self, numeric_only: bool) -> Any:
         if not check_flag(numeric_only, "numeric_only"):
             return self
-        return self._columns_at(self._pick(lambda column: column.is_numeric))
+        return self._columns_at(self._pick(lambda column: column.counts_as_number))
 
     def idxmin(self, axis: Any = 0, skipna: bool = True, numeric_only: bool = False) -> Any:
         """The label of the first least value of each column or row; see `idxmax`."""

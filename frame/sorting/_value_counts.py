@@ -251,7 +251,7 @@ class FrameValueCounts(ValueCounts, FrameBase):
             raise NotImplementedError(
                 "mode: frames have no mode inside jit. Call mode() of each series."
             )
-        positions = self._pick(lambda c: c.is_numeric or not numeric_only)
+        positions = self._pick(lambda c: c.counts_as_number or not numeric_only)
         modes = [self._series_at(p).mode(dropna=dropna).to_pandas() for p in positions]
         if not modes:
             return self.frame_class._of(*table_of_frame(pd.DataFrame()))

@@ -119,6 +119,11 @@ class Column:
         return self.kind == "number"
 
     @property
+    def counts_as_number(self) -> bool:
+        """Whether `numeric_only=True` keeps the column: bools with missing values are objects."""
+        return self.is_numeric and not (self.is_bool and self.valid is not None)
+
+    @property
     def is_float(self) -> bool:
         """Whether the values are real or complex floats."""
         return self.kind == "number" and jnp.issubdtype(self.dtype, jnp.inexact)

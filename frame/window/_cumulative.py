@@ -231,4 +231,4 @@ def numeric_part(of: Any) -> Any:
         if of._only.is_numeric:
             return of
         raise TypeError(f"numeric_only: the series must hold numbers, got {of._only.dtype_name}.")
-    return of._columns_at(of._pick(lambda column: column.is_numeric))
+    return of._columns_at(of._pick(lambda column: column.counts_as_number))

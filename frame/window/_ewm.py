@@ -141,7 +141,7 @@ class ExponentialWindows(PairedWindows):
 
     def _numbers(self, method: str, numeric_only: bool) -> Any:
         if check_flag(numeric_only, "numeric_only") and self._of.ndim == 2:
-            return self._of._columns_at(self._of._pick(lambda column: column.is_numeric))
+            return self._of._columns_at(self._of._pick(lambda c: c.is_numeric and not c.is_bool))
         return self._of
 
     def _check_numbers(self, of: Any) -> None:
@@ -161,7 +161,7 @@ class ExponentialWindows(PairedWindows):
     def _take(self, statistic: str, numeric_only: bool) -> Any:
         of = self._of
         if numeric_only and of.ndim == 2:
-            of = of._columns_at(of._pick(lambda column: column.is_numeric))
+            of = of._columns_at(of._pick(lambda c: c.is_numeric and not c.is_bool))
         _check_numbers(of)
         of, segment_ids = self._segmented(of)
         data = tuple(fill_missing(column).data for column in of._table.columns)

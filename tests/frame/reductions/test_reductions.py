@@ -5,11 +5,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from compiled_program import CompiledProgram
 from frame_examples import INTEGERS, integers, mixed_frame
-from frame_parity import EVERYWHERE, assert_parity, assert_same_error, on_device
-from jaxframes.frame import JaxFrame, JaxSeries
+from frame_parity import EVERYWHERE, assert_parity, assert_same, assert_same_error, on_device
+from jaxframes.frame import JaxFrame, JaxSeries, from_arrow
 from jaxframes.frame.reductions import _reduce_columns
 from jaxframes.shardings import make_mesh, row_sharded
 
@@ -330,3 +331,30 @@ def test_wrong_arguments_are_pandas_errors():
     assert_same_error(each("sum", bogus=1), frame)
     with pytest.raises(NotImplementedError, match="inside jit"):
         jax.jit(lambda s: s.min())(JaxSeries(frame["s"]))
+
+
+NUMBERS_ALONE = {
+    "mean": lambda f: f.mean(numeric_only=True),
+    "corr": lambda f: f.corr(numeric_only=True),
+    "corrwith": lambda f: f.corrwith(f, numeric_only=True),
+    "cumsum": lambda f: f.cumsum(numeric_only=True),
+    "rolling": lambda f: f.rolling(2).sum(numeric_only=True),
+    "ewm": lambda f: f.ewm(span=2).mean(numeric_only=True),
+    "groups": lambda f: f.groupby("k").sum(numeric_only=True),
+    "mode": lambda f: f.mode(numeric_only=True),
+    "any": lambda f: f.any(bool_only=True),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS_ALONE)
+def test_bools_with_missing_values_are_no_numbers(name):
+    table = pa.table(
+        {
+            "k": [1, 1, 2],
+            "x": [1.0, 2.0, 4.0],
+            "b": [True, None, False],
+            "c": [True, False, True],
+        }
+    )
+    expected = NUMBERS_ALONE[name](table.to_pandas())
+    assert_same(NUMBERS_ALONE[name](from_arrow(table)), expected, ulps=4)
