@@ -9,8 +9,9 @@ import pandas as pd
 from frame_operations import OPERATIONS, Operation
 from frame_parity import Bound
 from mode_check import Subject
+from mode_grammar import Pick
 from mode_inputs import KINDS, NUMBERS, table_of
-from mode_pipelines import Pick, pipeline, run_pipeline, text_of
+from mode_pipelines import pipeline, run_pipeline, text_of
 
 Kinds = dict[str, str]
 

@@ -11,7 +11,7 @@ import warnings
 import numpy as np
 import pytest
 from frame_operations import OPERATIONS
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from mode_check import EXCUSED, Subject, check
 from mode_comparison import differences
@@ -29,6 +29,8 @@ from operation_parity import DIFFERENCES, IS_LONG
 
 NUM_PIPELINES, NUM_OPERATIONS = (2000, 4000) if IS_LONG else (30, 48)
 QUICK = tuple(mode for mode in MODES[1:] if mode not in SLOW)
+# Explaining a failure would run it many more times.
+PHASES = (Phase.generate, Phase.shrink)
 # A program is compiled for each of the others.
 NUM_MODES = len(QUICK) if IS_LONG else 5
 
@@ -60,7 +62,7 @@ def assert_one_answer(data, subject, kinds, folder, modes):
         pytest.fail(f"{failure.mode}: {subject.text}: {failure.found}")
 
 
-@settings(max_examples=NUM_PIPELINES)
+@settings(max_examples=NUM_PIPELINES, phases=PHASES)
 @given(data=st.data())
 def test_a_pipeline_has_one_answer(tmp_path_factory, data):
     pick = pick_by(data)
@@ -74,7 +76,7 @@ def test_a_pipeline_has_one_answer(tmp_path_factory, data):
     assert_one_answer(data, subject, kinds, tmp_path_factory.getbasetemp(), modes)
 
 
-@settings(max_examples=NUM_OPERATIONS)
+@settings(max_examples=NUM_OPERATIONS, phases=PHASES)
 @given(data=st.data())
 def test_an_operation_has_one_answer(tmp_path_factory, data):
     pick = pick_by(data)
