@@ -71,7 +71,11 @@ def _common_numbers(
     columns: Sequence[Column], name: Hashable, of_frames: bool
 ) -> tuple[Column, ...]:
     are_bools = {column.is_bool for column in columns}
-    only_integers = all(column.dtype.kind in "biu" for column in columns)
+    # Bools with missing values are objects.
+    only_integers = all(
+        column.dtype.kind in "biu" and not (column.is_bool and column.valid is not None)
+        for column in columns
+    )
     if len(are_bools) > 1 and not (of_frames and only_integers):
         raise _objects(columns, name)
     dtype = np.result_type(*(column.dtype for column in columns))

@@ -3,10 +3,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from frame_examples import INTEGERS, mixed_frame
 from frame_parity import EVERYWHERE, assert_parity, assert_same, assert_same_error, on_device
-from jaxframes.frame import JaxFrame, JaxSeries, concat
+from jaxframes.frame import JaxFrame, JaxSeries, concat, from_arrow
 from jaxframes.shardings import make_mesh, row_sharded
 
 
@@ -200,3 +201,13 @@ def test_wrong_arguments_are_pandas_errors():
         assert_same_error(operation, frame)
     doubled = frame.set_index(pd.Index([1, 1]))
     assert_same_error(lambda a, b: joined([a, b], axis=1), doubled, frame)
+
+
+@pytest.mark.parametrize("other", [[1, 2], [1, None], [1.5, 2.0]])
+def test_bools_with_missing_values_are_objects_beside_numbers(other):
+    bools = from_arrow(pa.table({"v": [True, None]}))
+    numbers = from_arrow(pa.table({"v": other}))
+    with pytest.raises(NotImplementedError, match="'v' would hold objects of several types"):
+        concat([bools, numbers])
+    expected = pd.concat([bools.to_pandas(), pd.DataFrame({"v": [True]})])
+    assert_same(concat([bools, JaxFrame({"v": [True]})]), expected)
