@@ -3,12 +3,17 @@
 
 import contextlib
 from collections.abc import Iterable, Iterator
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ._arrow_rows import in_schema
 from ._files import naming, writing
 
+# pyarrow.compute has no types.
+_compute: Any = pc
 _COMPRESSED = pa.ipc.IpcWriteOptions()
 
 
@@ -34,7 +39,26 @@ class SpillWriter:
     def write(self, table: pa.Table) -> None:
         """Writes a table as one piece."""
         with writing(self._path):
-            self._writer.write_table(in_schema(table, self._schema).combine_chunks())
+            rows = in_schema(_as_integers(table, self._schema), self._schema)
+            self._writer.write_table(rows.combine_chunks())
+
+
+def _as_integers(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Converts floats, which were integers beside missing values, back to 64-bit integers.
+
+    The greatest integers are rounded up to a float past their range. The greatest one takes its
+    place, and is rounded to the same float again.
+    """
+    for place, field in enumerate(schema):
+        column = table.column(place)
+        if not (pa.types.is_float64(column.type) and field.type in (pa.int64(), pa.uint64())):
+            continue
+        greatest = np.iinfo(field.type.to_pandas_dtype()).max
+        is_past = _compute.greater_equal(column, float(greatest))
+        inside = _compute.cast(_compute.if_else(is_past, 0.0, column), field.type)
+        column = _compute.if_else(is_past, pa.scalar(greatest, field.type), inside)
+        table = table.set_column(place, field, column)
+    return table
 
 
 class SpilledRows:

@@ -215,3 +215,12 @@ def test_a_key_of_two_dtypes_is_refused(how):
     assert plan.collect().k.to_pandas().dtype == np.float64
     with pytest.raises(NotImplementedError, match=r"the key 'k' of a right or outer merge.*astype"):
         plan.collect(batch_rows=1)
+
+
+@pytest.mark.parametrize("how", ["right", "outer"])
+def test_the_greatest_integers_beside_missing_values(how):
+    left = pd.DataFrame({"k": [2, 5], "i": [2**63 - 1, -(2**63)]})
+    right = pd.DataFrame({"k": [0, 2], "u": np.array([2**64 - 1, 3], "uint64")})
+    plan = from_pandas(left).lazy().merge(from_pandas(right).lazy(), on="k", how=how)
+    for batch_rows in (1, 2, 3):
+        assert_same(plan.collect(batch_rows=batch_rows), left.merge(right, on="k", how=how))
