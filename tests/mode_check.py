@@ -65,6 +65,8 @@ class Counted(NamedTuple):
     failures: list[Failure]
 
 
+# The dtypes of results that pandas has for objects.
+_OF_OBJECTS = ("object", "error", "bool", "str", "NoneType")
 # What an entry of the list may excuse.
 EXCUSED: dict[str, Callable[[Case], bool]] = {
     "narrow integers": lambda case: case.are_dtypes and case.dtype in ("int8", "uint8", "int64"),
@@ -80,7 +82,8 @@ EXCUSED: dict[str, Callable[[Case], bool]] = {
     "small integers": lambda case: any("int8" in map(str, one.dtypes) for one in case.frames),
     "infinities": lambda case: "inf" in case.found,
     "dtypes": lambda case: case.are_dtypes,
-    "objects": lambda case: case.dtype == "object" or "object" in case.found,
+    "objects": lambda case: case.dtype in _OF_OBJECTS and _have_objects(case),
+    "no categories": lambda case: case.mode.endswith("of files") and _lack_categories(case),
     "pandas raises": lambda case: "where pandas raises" in case.found,
 }
 
@@ -92,6 +95,15 @@ def _have_missing_keys(case: Case) -> bool:
 def _have_ties(case: Case) -> bool:
     numbers = [frame.select_dtypes("number") for frame in case.frames]
     return any(one[label].duplicated().any() for one in numbers for label in one)
+
+
+def _have_objects(case: Case) -> bool:
+    return any("object" in map(str, frame.dtypes) for frame in case.frames)
+
+
+def _lack_categories(case: Case) -> bool:
+    columns = [frame[label] for frame in case.frames for label in frame]
+    return any(x.dtype == "category" and not len(x.cat.categories) for x in columns)
 
 
 def _have_no_rows(case: Case) -> bool:
