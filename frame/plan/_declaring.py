@@ -7,10 +7,10 @@ A first pass over the rows finds these where values decide them; see `_value_dty
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..table._ndframe import FrameBase
+from ..table._ndframe import FrameBase, SeriesBase
 from ._declared import dtype_names
 from ._expression import Expression
-from ._methods import DECLARED
+from ._methods import DECLARED, METHODS
 from ._node import Call, Node, bottom_up
 from ._relations import GROUP_TRANSFORMATIONS, RELATIONS, Labels, all_of
 from ._value_dtypes import differ, differing_labels, outcomes_of, parts_by_values
@@ -50,7 +50,7 @@ def declared(
 
 
 def _declared_call(call: Any, find: Find, every_step: bool, wanted: Labels) -> Node:
-    arguments = _with_declared(call, find, wanted)
+    arguments = _with_declared(call, find, wanted, every_step)
     if arguments is not None:
         call = Call.of(call.method, call.inputs, arguments)
     has_all_rows = (
@@ -83,14 +83,16 @@ def _declared_call(call: Any, find: Find, every_step: bool, wanted: Labels) -> N
     return Call.of("declared", (call,), {"dtypes": dtypes}) if dtypes else call
 
 
-def _with_declared(call: Call, find: Find, wanted: Labels) -> dict[str, Any] | None:
+def _with_declared(
+    call: Call, find: Find, wanted: Labels, every_step: bool
+) -> dict[str, Any] | None:
     """The arguments with expressions whose parts are declared; None if none changes."""
     is_changed = False
 
     def changed(value: Any, child: Node) -> Any:
         nonlocal is_changed
         if isinstance(value, Expression):
-            new = _declared_expression(value, child, find)
+            new = _declared_expression(value, child, find, every_step)
             is_changed |= new is not value
             return new
         if isinstance(value, dict):
@@ -114,11 +116,16 @@ def _with_declared(call: Call, find: Find, wanted: Labels) -> dict[str, Any] | N
     return arguments if is_changed else None
 
 
-def _declared_expression(expression: Expression, child: Node, find: Find) -> Expression:
+def _declared_expression(
+    expression: Expression, child: Node, find: Find, every_step: bool
+) -> Expression:
     frame = child.empty
     if not isinstance(frame, FrameBase):
         return expression
     found = {id(part) for part in parts_by_values(expression, frame)}
+    if every_step and _has_reduction(expression) and _is_number(expression.evaluate(frame)):
+        # Without rows a greatest value is NaN, and so a float.
+        found.add(id(expression))
     if not found:
         return expression
     new: dict[int, Expression] = {}
@@ -133,3 +140,18 @@ def _declared_expression(expression: Expression, child: Node, find: Find) -> Exp
             (name,) = find(whole).values()
             new[id(part)] = Expression(DECLARED, (new[id(part)], name))
     return new[id(expression)]
+
+
+def _has_reduction(expression: Expression) -> bool:
+    """Whether a reduction over all rows is part of an expression, and not the whole of it."""
+    reductions = (
+        part
+        for part in expression._bottom_up()
+        if part.function in METHODS and METHODS[part.function].reads == "column"
+    )
+    return any(part is not expression for part in reductions)
+
+
+def _is_number(result: Any) -> bool:
+    """Whether a result has numbers for rows."""
+    return isinstance(result, SeriesBase) and result._only.is_numeric and not result._only.is_bool

@@ -26,18 +26,19 @@ def common_dtypes(stage: Stage, without_rows: Any) -> Mapping[Any, str]:
     return dtype_names(concat([first, *others]) if others else first)
 
 
-def in_declared_dtypes(stage: Stage) -> Stage:
-    """The stage with the dtypes of its schema in each batch.
+def in_declared_dtypes(stage: Stage, names: Mapping[Any, str] | None = None) -> Stage:
+    """The stage whose bools have a mask in each batch if they have one in `names`.
 
-    A file between two steps keeps no mask of bools without a missing value.
+    A file between two steps keeps no mask of bools without a missing value. The names are those of
+    `dtype_names`; of the schema if left out.
     """
-    names = dtype_names(stage.empty)
+    names = dtype_names(stage.empty) if names is None else names
+    with_holes = {label: name for label, name in names.items() if name == BOOLS_WITH_HOLES}
 
     def cast(rows: Any) -> Any:
         own = dtype_names(rows)
-        if own == names or own.keys() != names.keys() or not _is_wider(own, names):
-            return rows
-        return in_dtypes(rows, names)
+        lacking = {label: one for label, one in with_holes.items() if own.get(label) == "bool"}
+        return in_dtypes(rows, lacking) if lacking else rows
 
     run, pieces, later, unordered = stage.run, stage.pieces, stage.later, stage.unordered
     if stage.is_whole:
@@ -56,11 +57,3 @@ def _cast(
     cast: Callable[[Any], Any], run: Callable[[], Iterator[Any]]
 ) -> Callable[[], Iterator[Any]]:
     return lambda: each(cast, run())
-
-
-def _is_wider(own: Mapping[Any, str], names: Mapping[Any, str]) -> bool:
-    """Whether dtypes differ in what masks of bools decide alone."""
-    return all(
-        one == names[label] or (one, names[label]) == ("bool", BOOLS_WITH_HOLES)
-        for label, one in own.items()
-    )

@@ -183,7 +183,10 @@ def stage_of(
     stage = _declared_stage(known, optimizations, batch_rows, memory_limit, progress, steps)
     if last_join is None:
         return in_declared_dtypes(stage)
-    return dataclasses.replace(stage, empty=known.narrow)
+    # Of the others the batches tell the dtypes together.
+    narrow, widest = dtype_names(known.narrow), dtype_names(known.empty)
+    settled = {label: name for label, name in narrow.items() if widest.get(label) == name}
+    return in_declared_dtypes(dataclasses.replace(stage, empty=known.narrow), settled)
 
 
 def _declared(plan: Node, batch_rows: Any, memory_limit: Any, **options: Any) -> Node:

@@ -209,3 +209,23 @@ def test_integers_without_a_hole_stay_integers():
     assert plan.schema.tolist() == expected.dtypes.tolist()
     assert_same(plan.collect(), expected)
     assert_same(plan.collect(batch_rows=1), expected)
+
+
+def test_the_schema_of_a_reduction_within_an_expression():
+    plan = JaxFrame(FRAME).lazy()
+    plan = plan.assign(
+        w=plan.id - plan.id.max(), y=plan.u // plan.id.min(), x=plan.id / plan.id.sum()
+    )
+    expected = FRAME.assign(
+        w=FRAME.id - FRAME.id.max(), y=FRAME.u // FRAME.id.min(), x=FRAME.id / FRAME.id.sum()
+    )
+    assert plan.schema.tolist() == expected.dtypes.tolist()
+    assert_same(plan.collect(batch_rows=3), expected)
+
+
+def test_a_join_at_the_end_keeps_objects_without_a_hole():
+    right = JaxFrame({"i": [0, 1], "b": [False, True]}).lazy()
+    right = right.assign(b=right.b.where(right.i == 0)).head(1)
+    plan = JaxFrame({"i": [0, 2]}).lazy().merge(right, on="i", how="right")
+    for batch_rows in (None, 1, 2):
+        assert plan.collect(batch_rows=batch_rows).dtypes.tolist() == [np.int64, np.object_]
