@@ -258,11 +258,21 @@ def grouping_of(call: Call) -> Grouping | None:
         return None
     template = call.empty
     chosen = arguments["columns"]
-    labels = [one for one in template._names if groups.get("as_index", True) or one not in keys]
+    labels = list(template._names)[len(_keys_before(call)) :]
     pairs = _pairs(arguments["method"], options, chosen, labels, keys, node.labels)
     if pairs is None or len(pairs) != len(labels):
         return None
     return grouping(keys, pairs, options, groups.get("dropna", True), node)
+
+
+def _keys_before(call: Call) -> list[Hashable]:
+    """The keys that are columns of the result: without an index, those that are no values."""
+    arguments = call.arguments
+    if arguments["groups"].get("as_index", True):
+        return []
+    keys, values = listed(arguments["groups"]["by"]), arguments["columns"]
+    is_value = [] if values is None or arguments["method"] in ("size", "agg") else listed(values)
+    return [key for key in keys if key not in is_value]
 
 
 def grouping(
@@ -325,6 +335,10 @@ def grouped(call: Call, rows: Any, names: Sequence[str]) -> Any:
     options = {name: groups[name] for name in ("sort", "dropna", "as_index") if name in groups}
     outputs = [label for label in rows._labels if label not in names and label != ROW]
     ordered = rows.groupby(names, **options).agg(**{name: (name, "first") for name in outputs})
+    if not groups.get("as_index", True):
+        before = _keys_before(call)
+        keys = zip(names, listed(groups["by"]), strict=True)
+        ordered = ordered[[name for name, key in keys if key in before] + outputs]
     columns = in_dtypes(ordered._table.columns, template._table.columns, ordered._table)
     index = ordered._table.index
     if groups.get("as_index", True):

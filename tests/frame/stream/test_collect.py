@@ -65,6 +65,10 @@ QUERIES = {
     ),
     "groupby agg of a dict": lambda f, o: f.groupby("s").agg({"x": ["sum", "min"], "y": "min"}),
     "groupby without index": lambda f, o: f[["k", "x", "y"]].groupby("k", as_index=False).max(),
+    "groupby with a key among the values": lambda f, o: (
+        f.groupby(["s", "k"], as_index=False)[["y", "k"]].nunique()
+    ),
+    "groupby of a key": lambda f, o: f.groupby(["k", "s"], as_index=False)["s"].max(),
     "groupby unsorted": lambda f, o: f.groupby("s", sort=False).x.min(),
     "groupby missing keys": lambda f, o: f.groupby("f", dropna=False).k.sum(),
     "groupby size": lambda f, o: f.groupby(["k", "s"]).size(),
