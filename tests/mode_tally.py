@@ -37,7 +37,7 @@ from mode_subjects import (  # noqa: E402
     subject_of_steps,
 )
 
-NUM_DRAWS, NUM_MODES = 4, 7
+NUM_DRAWS, NUM_MODES = 8, 7
 SIZES = (0, 1, 2, 5, 7, 7)
 
 

@@ -286,11 +286,11 @@ class CsvFile(Files):
     def _wide_integers(self) -> dict[str, Any]:
         """The types of columns of integers past int64 in the first block."""
 
-        def first_block(options: dict[str, Any]) -> Any:
+        def first_lines(options: dict[str, Any]) -> Any:
             with self._reader(options) as reader:
                 return next(iter(reader), reader.schema.empty_table())
 
-        return wide_integers(first_block({}), first_block, (), "scan_csv")
+        return wide_integers(first_lines({}), first_lines, (), "scan_csv")
 
     def open(self, names: Sequence[Any] | None = None) -> Any:
         """A reader of all columns, or of some."""
