@@ -20,6 +20,8 @@ from ._wanted import wanted_columns
 Find = Callable[[Node], Mapping[Any, str]]
 # They align by labels, which may be absent.
 _OF_LABELS = ("apply", "set", "filter_by")
+# Of no rows they are NaN, and so floats.
+_OF_NO_ROWS = ("min", "max", "agg")
 
 
 def declared(
@@ -62,8 +64,8 @@ def _declared_call(call: Any, find: Find, every_step: bool, wanted: Labels) -> N
     inputs = tuple(node.empty for node in call.inputs)
     outcomes = outcomes_of(lambda: call.result_of(inputs))
     part = call
-    if every_step and call.method in _OF_LABELS:
-        # The labels of the rows decide, too.
+    if every_step and call.method in (*_OF_LABELS, *_OF_NO_ROWS):
+        # The labels of the rows decide too, or whether there are rows.
         pass
     elif not differ(outcomes):
         return call

@@ -221,6 +221,8 @@ def test_the_schema_of_a_reduction_within_an_expression():
     )
     assert plan.schema.tolist() == expected.dtypes.tolist()
     assert_same(plan.collect(batch_rows=3), expected)
+    least = JaxFrame(FRAME).lazy()[["u"]].min()
+    assert least.dtype == FRAME[["u"]].min().dtype == least.collect().dtype
 
 
 def test_a_join_at_the_end_keeps_objects_without_a_hole():
