@@ -8,6 +8,7 @@ first ones of a kind are made smaller and printed.
 """
 
 import collections
+import contextlib
 import random
 import re
 import sys
@@ -156,13 +157,17 @@ def main(num_comparisons: int, seed: int, what: str) -> None:
         tally = Tally(Path(folder))
         start = last = time.monotonic()
         number = seed * 10**6
-        while tally.comparisons < num_comparisons:
-            number += 1
-            tally.run(number, what)
-            if time.monotonic() - last > 60:
-                last = time.monotonic()
-                failures = sum(map(len, tally.failures.values()))
-                print(f"{tally.comparisons} in {last - start:.0f} s, {failures} fail", flush=True)
+        # An interrupt ends the comparisons, not the report.
+        with contextlib.suppress(KeyboardInterrupt):
+            while tally.comparisons < num_comparisons:
+                number += 1
+                tally.run(number, what)
+                if time.monotonic() - last > 60:
+                    last = time.monotonic()
+                    failures = sum(map(len, tally.failures.values()))
+                    print(
+                        f"{tally.comparisons} in {last - start:.0f} s, {failures} fail", flush=True
+                    )
         print(f"{tally.comparisons} comparisons in {time.monotonic() - start:.0f} s")
         tally.report()
 
