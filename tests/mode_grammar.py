@@ -132,7 +132,7 @@ class Grammar:
             [
                 f"f[{self.some(self.labels, 5)}]",
                 "f.reset_index(drop=True)",
-                f"f.rename(columns={{'{pick(self.labels)}': 'r'}})",
+                f"f.rename(columns={{'{pick(self.labels)}': 'r{len(self.labels)}'}})",
                 f"f.fillna({{'{label}': {pick(_NUMBERS)}}})",
                 f"f.astype({{'{label}': '{pick(['float64', 'float32', 'int64'])}'}})",
             ]

@@ -51,11 +51,15 @@ class Modes:
         assert_schema(schema, answer)
         return answer
 
+    def tables(self, tables: Sequence[pa.Table], mode: str) -> Sequence[pa.Table]:
+        """The tables as a mode reads them."""
+        if mode.endswith("of files"):
+            return [pq.read_table(path) for path in self._written(tables)]
+        return tables
+
     def of_pandas(self, tables: Sequence[pa.Table], mode: str) -> list[pd.DataFrame]:
         """The tables as pandas reads them in a mode."""
-        if mode.endswith("of files"):
-            tables = [pq.read_table(path) for path in self._written(tables)]
-        return [table.to_pandas() for table in tables]
+        return [table.to_pandas() for table in self.tables(tables, mode)]
 
     def _written(self, tables: Sequence[pa.Table]) -> list[Path]:
         paths = [self._folder / f"{place}.parquet" for place in range(len(tables))]

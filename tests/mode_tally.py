@@ -11,6 +11,7 @@ import collections
 import contextlib
 import random
 import re
+import signal
 import sys
 import tempfile
 import time
@@ -157,7 +158,8 @@ def main(num_comparisons: int, seed: int, what: str) -> None:
         tally = Tally(Path(folder))
         start = last = time.monotonic()
         number = seed * 10**6
-        # An interrupt ends the comparisons, not the report.
+        # An interrupt ends the comparisons, not the report. Jobs in the background ignore SIGINT.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
         with contextlib.suppress(KeyboardInterrupt):
             while tally.comparisons < num_comparisons:
                 number += 1

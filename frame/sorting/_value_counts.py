@@ -159,6 +159,13 @@ class ValueCounts(NDFrame):
             is_small = _is_small(columns, self._table)
             count = _counts_together if is_small else _counts_of_rows
             table = count(columns, self._table, names, dropna, descending)
+        if dropna and len(names) > 1:
+            # As the keys of groups, levels of bools without a missing one are bools.
+            levels = [
+                Column(level.data, None, level.type) if level.is_bool else level
+                for level in table.index.stored
+            ]
+            table = table.replace(index=table.index.with_stored(levels))
         if normalize:
             table = table.with_columns([Column(_shares(table.columns[0].data, table.num_rows))])
         return self.series_class._of(table, "proportion" if normalize else "count")

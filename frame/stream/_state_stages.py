@@ -9,6 +9,7 @@ import numpy as np
 from ..combining._concat import concat
 from ..plan._node import Call
 from ..table._column_labels import Labels
+from ..table._holes import with_holes_elsewhere
 from ..table._ndframe import SeriesBase
 from ._by_key import keys_of, reduced
 from ._distinct import NumberedDistinctRows
@@ -211,8 +212,11 @@ def counted(node: Call, stage: Stage, batch_rows: int, steps: Steps) -> Stage:
         if arguments.get("normalize"):
             counts = counts / total
         table = counts._table
-        labels = node.empty._table.index.names
-        return counts._of(table.replace(index=table.index.named(labels)), node.empty._name)
+        index = table.index.named(node.empty._table.index.names)
+        if is_series and columns[0].is_bool and columns[0].valid is not None:
+            # Missing bools in rows that are left out make objects of the others.
+            index = index.with_stored([with_holes_elsewhere(index.levels[0])])
+        return counts._of(table.replace(index=index), node.empty._name)
 
     return Stage(lambda: joined(pieces(), node.empty), True, node.empty, pieces)
 

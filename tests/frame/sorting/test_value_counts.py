@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 import pandas as pd
+import pyarrow as pa
 import pytest
 from frame_examples import integers, mixed_frame
-from frame_parity import assert_parity, assert_same_error, on_device
-from jaxframes.frame import JaxFrame, JaxSeries
+from frame_parity import assert_parity, assert_same, assert_same_error, on_device
+from jaxframes.frame import JaxFrame, JaxSeries, from_arrow
 
 
 @pytest.mark.parametrize("label", ["k", "y", "b", "s", "c", "t"])
@@ -77,3 +78,18 @@ def test_of_frames_rows_are_counted():
     frame = mixed_frame()[["k", "b"]]
     assert_parity(lambda f: f.value_counts(normalize=True, ascending=True), frame, ways=["eager"])
     assert_parity(lambda f: f.value_counts(["b", "k"]), frame[:1], ways=["eager"])
+
+
+def test_bools_with_missing_values_are_objects_in_batches_too():
+    table = pa.table({"b": [None, True, False, True], "k": [1, 1, 2, 1]})
+    for count in (
+        lambda f: f["b"].value_counts(),
+        lambda f: f["b"].value_counts(normalize=True),
+        lambda f: f[["b", "k"]].value_counts(),
+        lambda f: f[f["k"] > 5]["b"].value_counts(),
+    ):
+        expected = count(table.to_pandas())
+        assert_same(count(from_arrow(table)), expected)
+        for batch_rows in (1, 3):
+            plan = count(from_arrow(table).lazy())
+            assert_same(plan.collect(batch_rows=batch_rows), expected)
