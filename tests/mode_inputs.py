@@ -34,7 +34,7 @@ TYPES: dict[str, pa.DataType] = {
 # `k` is a key: it has few values.
 KINDS = (*TYPES, *(f"{kind}h" for kind in TYPES if kind != "k"))
 NUMBERS = tuple(kind for kind in KINDS if kind.removesuffix("h") in (*_INTEGERS, *_FLOATS))
-# Floats of which every sum is exact, so that no order of adding is told from another.
+# Floats with exact sums, so that the order of adding does not matter.
 _EXACT_FLOATS = [float("nan"), np.inf, -np.inf, 0.0, -0.0, 1.5, -2.25, 3.0, 5.0]
 _FAR = {"s": "9999-12-31", "ms": "9999-12-31", "us": "9999-12-31", "ns": "2262-04-11"}
 

@@ -27,7 +27,7 @@ def host_values(values: Any) -> Any:
 def positions_in(
     column: Column, keys: pd.Index, missing_key: int = -1
 ) -> tuple[Array, np.ndarray] | None:
-    """Looks up each number of a column among keys, of which `missing_key` is that of NaN.
+    """Looks up each number of a column among keys; `missing_key` is the position of NaN.
 
     Returns:
         The position of each row's value in the sorted keys, -1 if absent, and the argsort of the

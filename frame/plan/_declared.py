@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results in a declared dtype: that of all rows of a plan, of which a result has some."""
+"""Casts results for some rows of a plan to the declared dtype, that of all rows."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,7 +22,7 @@ BOOLS_WITH_HOLES = "bool with missing values"
 
 
 def dtype_name(column: Column) -> str:
-    """pandas' dtype name for all rows, some of which a column has, or `BOOLS_WITH_HOLES`."""
+    """pandas' dtype name of a column, whichever of its rows are present, or `BOOLS_WITH_HOLES`."""
     if column.valid is None:
         return column.dtype_name
     return BOOLS_WITH_HOLES if column.is_bool else np.dtype(np.float64).name

@@ -132,11 +132,7 @@ def _declared_expression(
         return expression
     new: dict[int, Expression] = {}
     for part in expression._bottom_up():
-        if any(new[id(one)] is not one for one in part.children):
-            operands, keywords = part._filled(new)
-            new[id(part)] = Expression(part.function, tuple(operands), tuple(keywords.items()))
-        else:
-            new[id(part)] = part
+        new[id(part)] = part._rebuilt(new)
         if id(part) in found:
             whole = Call.of("column", (child,), {"expression": new[id(part)]})
             (name,) = find(whole).values()

@@ -88,10 +88,7 @@ class Expression(RecordedOperators, Tree):
                 (label,) = node.operands
                 renamed[id(node)] = col(labels.get(label, label))
             else:
-                operands, keywords = node._filled(renamed)
-                renamed[id(node)] = Expression(
-                    node.function, tuple(operands), tuple(keywords.items())
-                )
+                renamed[id(node)] = node._rebuilt(renamed)
         return renamed[id(self)]
 
     def evaluate(self, frame: Any) -> Any:

@@ -70,11 +70,8 @@ def with_lookups(expression: Expression, numbers: Mapping[int, int]) -> Expressi
         if id(part) in numbers:
             (label,) = part.columns()
             results[id(part)] = Expression(LOOKUP, (label, numbers[id(part)]))
-        elif all(results[id(child)] is child for child in part.children):
-            results[id(part)] = part
         else:
-            operands, keywords = part._filled(results)
-            results[id(part)] = Expression(part.function, tuple(operands), tuple(keywords.items()))
+            results[id(part)] = part._rebuilt(results)
     return results[id(expression)]
 
 

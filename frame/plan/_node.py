@@ -14,6 +14,7 @@ import pandas as pd
 from ...primitives.staging import Frozen, freeze, thaw
 from ..table._holes import assuming_holes
 from ..table._ndframe import FrameBase, NDFrame
+from ._declared import dtype_names
 from ._expression import Expression
 from ._methods import METHODS
 from ._relations import RELATIONS, Slot
@@ -80,6 +81,12 @@ class Step:
     def narrow(self) -> Any:
         """The result for sources without rows, as eager methods give it."""
         return self.empty
+
+    @functools.cached_property
+    def outcomes(self) -> tuple[Any, ...]:
+        """The result for sources without rows in all dtypes that values can give."""
+        same = dtype_names(self.empty) == dtype_names(self.narrow)
+        return (self.empty,) if same else (self.empty, self.narrow)
 
     @functools.cached_property
     def labels(self) -> tuple[Hashable, ...]:

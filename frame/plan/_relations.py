@@ -232,7 +232,7 @@ def _changed_by(name: str) -> Callable[[Any], Labels]:
     return makes
 
 
-def _change(name: str, method: str) -> Relation:
+def _change(name: str, run: Run) -> Relation:
     """A method that changes each column by itself."""
     makes = _changed_by(name)
 
@@ -244,7 +244,7 @@ def _change(name: str, method: str) -> Relation:
         return call.with_arguments(**{name: kept}) if kept else None
 
     return Relation(
-        _method(method),
+        run,
         "each",
         reads=lambda call, wanted: makes(call) & wanted,
         makes=makes,
@@ -268,13 +268,6 @@ def _new_labels(call: Any) -> Labels:
 
 def _declare(frames: Sequence[Any], arguments: Mapping[str, Any]) -> Any:
     return in_dtypes(frames[0], arguments["dtypes"])
-
-
-def _narrowed_dtypes(call: Any, wanted: Labels) -> Any:
-    if not call.is_frame:
-        return call
-    dtypes = {label: one for label, one in call.arguments["dtypes"].items() if label in wanted}
-    return call.with_arguments(dtypes=dtypes) if dtypes else None
 
 
 # Series of other plans.
@@ -458,16 +451,9 @@ RELATIONS: dict[str, Relation] = {
         is_rowwise=lambda call: call.arguments["expression"].is_rowwise(),
     ),
     "rename": Relation(_method("rename"), "each", is_rowwise=_yes, origins=_rename_origins),
-    "astype": _change("dtype", "astype"),
-    "fillna": _change("value", "fillna"),
-    "declared": Relation(
-        _declare,
-        "each",
-        reads=lambda call, wanted: _changed_by("dtypes")(call) & wanted,
-        makes=_changed_by("dtypes"),
-        is_rowwise=_yes,
-        narrowed=_narrowed_dtypes,
-    ),
+    "astype": _change("dtype", _method("astype")),
+    "fillna": _change("value", _method("fillna")),
+    "declared": _change("dtypes", _declare),
     "filter": Relation(
         _filter,
         "drops",

@@ -174,22 +174,27 @@ class ParquetFiles(Files):
     def _dataset(self) -> Any:
         return parquet_dataset(list(self.paths), "scan_parquet")
 
+    @functools.cached_property
+    def _first_seen(self) -> Any:
+        """The dataset whose schema the plan has. Rows are read from the files as they are then."""
+        return self._dataset()
+
     def files(self) -> Sequence[str]:
         """The files, those of a folder too."""
-        return self._dataset().files
+        return self._first_seen.files
 
     @functools.cached_property
     def empty(self) -> Any:
         """A frame of the schema."""
         _ = self._stamps
-        dataset, nulls = self._dataset(), self.nulls
+        dataset, nulls = self._first_seen, self.nulls
         with reading("scan_parquet", self.paths):
             return _frame_of(without_rows(dataset), self.layout, nulls=nulls)
 
     @functools.cached_property
     def nulls(self) -> frozenset[str]:  # pyright: ignore[reportIncompatibleMethodOverride]
         """The columns of integers and bools with nulls, by the footers of the files."""
-        return columns_with_nulls(self._dataset(), "scan_parquet")
+        return columns_with_nulls(self._first_seen, "scan_parquet")
 
     def read(
         self, columns: Columns, predicate: Expression | None, limit: int | None, has_labels: bool

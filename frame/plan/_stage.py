@@ -50,8 +50,7 @@ def is_staged(node: Node) -> bool:
     """
     if not isinstance(node, Call) or not node.is_frame or not node.inputs[0].is_frame:
         return False
-    source = node.inputs[0]
-    return all(_is_staged_on(node, frame) for frame in (source.empty, source.narrow))
+    return all(_is_staged_on(node, frame) for frame in node.inputs[0].outcomes)
 
 
 def _is_staged_on(node: Call, frame: Any) -> bool:
@@ -385,11 +384,7 @@ def fitted(frame: Any) -> Any:
     if capacity >= table.capacity:
         return frame
     columns = (*table.columns, *table.index.stored)
-    columns = _front(columns, capacity, table.layout)
-    index = table.index
-    if index.stored:
-        index = index.with_stored(columns[len(table.columns) :])
-    return frame._like(table.replace(columns=columns[: len(table.columns)], index=index))
+    return frame._like(table.with_stored(_front(columns, capacity, table.layout)))
 
 
 def _front(columns: tuple[Column, ...], capacity: int, layout: Layout) -> tuple[Column, ...]:

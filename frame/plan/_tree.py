@@ -94,6 +94,13 @@ class Tree:
         keywords = {name: fill(value) for name, value in self.keywords}
         return [fill(operand) for operand in self.operands], keywords
 
+    def _rebuilt(self, values: Mapping[int, Any]) -> Self:
+        """The same call of other operands, by the identity of its own; itself if none changes."""
+        if all(values[id(child)] is child for child in self.children):
+            return self
+        operands, keywords = self._filled(values)
+        return type(self)(self.function, tuple(operands), tuple(keywords.items()))
+
 
 def _reads(node: Tree) -> Reads:
     """The rows that one row of the result depends on, given the rows of the operands."""

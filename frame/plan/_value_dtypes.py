@@ -35,13 +35,9 @@ _known: weakref.WeakKeyDictionary[Call, bool] = weakref.WeakKeyDictionary()
 def takes_dtype_from_values(call: Call) -> bool:
     """Whether values decide a dtype of the result of a call, or one within its expressions."""
     if call not in _known:
-        _known[call] = any(
-            _is_by_values(call, inputs)
-            for inputs in (
-                tuple(node.narrow for node in call.inputs),
-                tuple(node.empty for node in call.inputs),
-            )
-        )
+        outcomes = [node.outcomes for node in call.inputs]
+        ends = (-1, 0) if any(len(one) > 1 for one in outcomes) else (0,)
+        _known[call] = any(_is_by_values(call, tuple(one[end] for one in outcomes)) for end in ends)
     return _known[call]
 
 

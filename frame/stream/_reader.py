@@ -322,11 +322,7 @@ def at_capacity(frame: Any, num_rows: int) -> Any:
     arrays = (*table.columns, *table.index.stored)
     if not arrays or table.capacity == capacity:
         return frame
-    arrays = resized(arrays, capacity, table.layout)
-    index = table.index
-    if index.stored:
-        index = index.with_stored(arrays[len(table.columns) :])
-    return frame._like(table.replace(columns=arrays[: len(table.columns)], index=index))
+    return frame._like(table.with_stored(resized(arrays, capacity, table.layout)))
 
 
 class _Failure:

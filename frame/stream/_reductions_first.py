@@ -102,13 +102,5 @@ def _filled(expression: Expression, values: Mapping[int, Any]) -> Any:
     """The expression with values in place of reductions."""
     results: dict[int, Any] = {}
     for part in expression._bottom_up():
-        if id(part) in values:
-            results[id(part)] = values[id(part)]
-            continue
-        # Parts of a reduction stay as they are, for they are not used.
-        if all(id(child) in results and results[id(child)] is child for child in part.children):
-            results[id(part)] = part
-            continue
-        operands, keywords = part._filled(results)
-        results[id(part)] = Expression(part.function, tuple(operands), tuple(keywords.items()))
+        results[id(part)] = values[id(part)] if id(part) in values else part._rebuilt(results)
     return results[id(expression)]

@@ -22,11 +22,7 @@ def without_masks(table: Table) -> Table:
     decided = tuple(_decided(column, table) for column in columns)
     if all(new is old for new, old in zip(decided, columns, strict=True)):
         return table
-    num_columns = len(table.columns)
-    index = table.index
-    if index.stored:
-        index = index.with_stored(decided[num_columns:])
-    return table.replace(columns=decided[:num_columns], index=index)
+    return table.with_stored(decided)
 
 
 def _decided(column: Column, table: Table) -> Column:

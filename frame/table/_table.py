@@ -109,6 +109,13 @@ class Table:
         fields["columns"] = tuple(columns)
         return table
 
+    def with_stored(self, stored: Sequence[Column]) -> "Table":
+        """The same rows with other columns, and after them other stored levels of the index."""
+        num_columns, index = len(self.columns), self.index
+        if index.stored:
+            index = index.with_stored(stored[num_columns:])
+        return self.replace(columns=tuple(stored[:num_columns]), index=index)
+
     def index_columns(self) -> tuple[Column, ...]:
         """The labels as columns; materializes a range."""
         return self.index.columns(self.capacity, self.layout)
@@ -122,9 +129,7 @@ def settled_table(table: Table) -> Table:
     settled = all_in_place(columns)
     if all(new is old for new, old in zip(settled, columns, strict=True)):
         return table
-    num_columns = len(table.columns)
-    index = table.index.with_stored(settled[num_columns:])
-    return table.replace(columns=settled[:num_columns], index=index)
+    return table.with_stored(settled)
 
 
 def is_row(capacity: int, num_rows: Count, layout: Layout = ONE_DEVICE) -> Array:

@@ -48,15 +48,11 @@ def _folded_expression(expression: Expression) -> Any:
 
 
 def _folded_part(part: Expression, results: dict[int, Any]) -> Any:
-    operands, keywords = part._filled(results)
+    operands, _ = part._filled(results)
     operator = OPERATORS.get(part.function) or UNARY_OPERATORS.get(part.function)
     if operator is not None and all(type(one) in (int, float, bool) for one in operands):
         try:
             return operator.call(*operands)
         except (ArithmeticError, TypeError, ValueError):
             return part
-    before = (*part.operands, *(value for _, value in part.keywords))
-    after = (*operands, *keywords.values())
-    if all(one is other for one, other in zip(before, after, strict=True)):
-        return part
-    return Expression(part.function, tuple(operands), tuple(keywords.items()))
+    return part._rebuilt(results)

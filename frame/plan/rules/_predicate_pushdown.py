@@ -125,7 +125,7 @@ class _Pushdown:
             if side not in sides
             for label, source in kept.items()
             if label in self._wanted[node]
-            for empty in (node.inputs[side].narrow, node.inputs[side].empty)
+            for empty in node.inputs[side].outcomes
         ]
         return any(column.is_numeric and column.dtype.kind in "biu" for column in columns)
 
