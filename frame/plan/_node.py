@@ -182,7 +182,22 @@ class Call(Step):
     @functools.cached_property
     def narrow(self) -> Any:
         """The result of the eager method for inputs without rows."""
+        if not self._may_widen and all(len(node.outcomes) == 1 for node in self.inputs):
+            return self.empty
         return _first(self._narrowest, self._widest)
+
+    @property
+    def _may_widen(self) -> bool:
+        """Whether values may decide a dtype of the result, given those of the inputs."""
+        if self.method in ("assign", "column"):
+            name = "values" if self.method == "assign" else "expression"
+            found = self.arguments[name]
+            values = found.values() if isinstance(found, dict) else [found]
+            return any(one.may_widen() for one in values if isinstance(one, Expression))
+        if self.method == "merge":
+            return self.arguments.get("how", "inner") not in ("inner", "cross")
+        is_moved = RELATIONS[self.method].rows in ("drops", "sorts", "cuts")
+        return not (is_moved or self.method in ("select", "rename"))
 
     def _widest(self) -> Any:
         with assuming_holes():

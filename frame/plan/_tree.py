@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from ._methods import METHODS, Reads
+from ._methods import BY_VALUES, METHODS, Reads
 from ._operands import literal_key
 
 # Functions without operands, whose argument names a column or an index level.
@@ -41,6 +41,13 @@ class Tree:
     def is_rowwise(self) -> bool:
         """Whether each row of the result depends on the same row of the columns alone."""
         return all(_reads(node) == "row" for node in self._bottom_up())
+
+    def may_widen(self) -> bool:
+        """Whether values may decide a dtype within the expression; see `BY_VALUES`."""
+        parts = (node.function for node in self._bottom_up())
+        return any(
+            one in BY_VALUES or (one in METHODS and METHODS[one].reads == "rows") for one in parts
+        )
 
     def key(self) -> Hashable:
         """A hashable key, equal for expressions that are structurally equal.
