@@ -12,7 +12,7 @@ from ._declared import dtype_names
 from ._expression import Expression
 from ._methods import DECLARED, METHODS
 from ._node import Call, Node, bottom_up
-from ._relations import GROUP_TRANSFORMATIONS, RELATIONS, Labels, all_of
+from ._relations import GROUP_TRANSFORMATIONS, RELATIONS, Labels, all_of, merge_keys
 from ._value_dtypes import differ, differing_labels, outcomes_of, parts_by_values
 from ._wanted import wanted_columns
 
@@ -64,7 +64,7 @@ def _declared_call(call: Any, find: Find, every_step: bool, wanted: Labels) -> N
     inputs = tuple(node.empty for node in call.inputs)
     outcomes = outcomes_of(lambda: call.result_of(inputs))
     part = call
-    if every_step and call.method in (*_OF_LABELS, *_OF_NO_ROWS):
+    if every_step and (call.method in (*_OF_LABELS, *_OF_NO_ROWS) or _merges_two_dtypes(call)):
         # The labels of the rows decide too, or whether there are rows.
         pass
     elif not differ(outcomes):
@@ -83,6 +83,17 @@ def _declared_call(call: Any, find: Find, every_step: bool, wanted: Labels) -> N
         if {narrow.get(label), widest.get(label)} != {name}
     }
     return Call.of("declared", (call,), {"dtypes": dtypes}) if dtypes else call
+
+
+def _merges_two_dtypes(call: Any) -> bool:
+    """Whether a key column of a join has the dtype of one side if no row of the other is left."""
+    if call.method != "merge" or call.arguments.get("how") not in ("outer", "right"):
+        return False
+    keys = merge_keys(call)
+    if keys is None:
+        return False
+    left, right = (dtype_names(node.empty) for node in call.inputs)
+    return any(left.get(a) != right.get(b) for a, b in zip(*keys, strict=True))
 
 
 def _with_declared(

@@ -152,7 +152,9 @@ class GroupState:
             count, total = rows[f"count{column}"], rows[f"total{column}"]
             totals = groups[f"total{column}"].transform("sum", skipna=False)
             mean = totals / groups[f"count{column}"].transform("sum")
-            shift = (total / count - mean).where(count > 0, 0.0)
+            # Squares that overflow, or of infinities, stay so.
+            is_finite = (count > 0) & (rows[name] < float("inf"))
+            shift = (total / count - mean).where(is_finite, 0.0)
             rows = rows.assign(**{name: rows[name] + count * shift * shift})
         merged = {name: (name, _OF_PARTS.get(part, part)) for name, (_, part) in parts.items()}
         groups = rows.groupby(keys, sort=False, dropna=self.grouping.dropna, as_index=False)

@@ -225,6 +225,20 @@ def test_the_schema_of_a_reduction_within_an_expression():
     assert least.dtype == FRAME[["u"]].min().dtype == least.collect().dtype
 
 
+@pytest.mark.parametrize("how", ["outer", "right"])
+@pytest.mark.parametrize("least", [0, 9])
+def test_the_schema_of_a_join_by_keys_of_two_dtypes(how, least):
+    def query(f, o):
+        return f[f.id > least].merge(o, on="half", how=how)
+
+    rows = FRAME[["id"]].assign(half=[1, 2, np.nan, 4])
+    others = OTHER[["flag"]].assign(half=[2, 3, 5, 6])
+    expected = query(rows, others)
+    plan = query(JaxFrame(rows).lazy(), JaxFrame(others).lazy())
+    assert plan.schema.tolist() == expected.dtypes.tolist()
+    assert_same(plan.collect(), expected)
+
+
 def test_a_join_at_the_end_keeps_objects_without_a_hole():
     right = JaxFrame({"i": [0, 1], "b": [False, True]}).lazy()
     right = right.assign(b=right.b.where(right.i == 0)).head(1)

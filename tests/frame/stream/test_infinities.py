@@ -76,6 +76,12 @@ def test_parts_of_narrow_floats_do_not_overflow(dtype):
             np.testing.assert_allclose(float(found), product, rtol=float(np.finfo(dtype).eps))
 
 
+def test_a_variance_of_a_sum_that_overflows_is_infinite():
+    frame = JaxFrame({"x": [1.7e308] * 3}).lazy()
+    for batch_rows in (1, 2, 3):
+        assert np.isinf(frame.x.var().collect(batch_rows=batch_rows))
+
+
 def test_an_expanding_sum_stays_infinite_after_it_overflows():
     frame = pd.DataFrame({"x": [1e308, 1e308, 1.0, -1e308, 2.0], "y": [1.0, np.inf, 2, np.nan, 3]})
     plan = JaxFrame(frame).lazy().expanding(1).sum()
