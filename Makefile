@@ -17,6 +17,7 @@
 #   make bench-tpch    the 22 queries of TPC-H, likewise
 #   make bench-disk    plans on 4 GiB within 2 GiB of memory, next to DuckDB and Polars
 #   make pods          what programs use on slices of TPU of 8 to 256 chips, compiled on this machine
+#   make tpu-cycles    static cycles of every local op on TPUs that are not here
 #   make bench-smoke   the table and the workloads on small inputs, and each asv benchmark once
 #
 # PYTHON chooses the interpreter: make test PYTHON=python3.12
@@ -31,6 +32,8 @@ PYTEST_ARGS ?=
 BENCH_ARGS ?=
 # make pods PODS_ARGS="--only radix_sort --slices v5e-256" compiles these again.
 PODS_ARGS ?=
+# make tpu-cycles TPU_ARGS="--show radix_sort --chips v5e --rows 65536" compiles one call.
+TPU_ARGS ?=
 # XLA compiles on one core, so two workers halve the time of the tests on two.
 PYTEST_WORKERS ?= 2
 
@@ -79,7 +82,7 @@ KERNEL_SOURCES := $(wildcard primitives/kernels/*/*.h primitives/kernels/*/*.cc)
 WORKLOADS := calls dbbench tpch
 
 .PHONY: help install demo test test-all test-versions sanitize fuzz lint docs dist bench $(WORKLOADS:%=bench-%) \
-  bench-disk pods bench-smoke clean
+  bench-disk pods tpu-cycles bench-smoke clean
 
 help:
 	@sed -n 's/^#   make/make/p' Makefile
@@ -190,6 +193,9 @@ $(LIBTPU)/libtpu/libtpu.so: $(STAMPS)/jaxframes
 
 pods: $(STAMPS)/test $(LIBTPU)/libtpu/libtpu.so
 	$(BIN)/python asv_bench/pods $(PODS_ARGS)
+
+tpu-cycles: $(STAMPS)/test $(LIBTPU)/libtpu/libtpu.so
+	$(BIN)/python asv_bench/programs tpu $(TPU_ARGS)
 
 bench-smoke: $(STAMPS)/bench
 	mkdir -p build/asv

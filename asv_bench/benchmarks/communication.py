@@ -10,7 +10,7 @@ import re
 
 _DTYPE_SHAPE = re.compile(r"\b(pred|bf16|[fsu]\d+)\[([\d,]*)\]")
 _COMPUTATION = re.compile(r"^(ENTRY )?%?(\S+) \(.*\{$")
-INSTRUCTION = re.compile(r"^\s+(?:ROOT )?%?\S+ = (?P<type>.*?) (?P<op>[a-z][a-z-]*)\(")
+INSTRUCTION = re.compile(r"^\s+(?:ROOT )?%?(?P<name>\S+) = (?P<type>.*?) (?P<op>[a-z][a-z-]*)\(")
 TRIP_COUNT = re.compile(r'"known_trip_count":\{"n":"(\d+)"\}')
 _BRANCHES = re.compile(
     r"branch_computations=\{([^}]*)\}|true_computation=(\S+), false_computation=([^\s,]+)"

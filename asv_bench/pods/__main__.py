@@ -10,26 +10,20 @@ A run that was interrupted goes on where it ended: each result lies in `build/po
 
 import argparse
 import json
-import os
-import queue
-import subprocess
 import sys
-import tempfile
-import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from compiling import ROOT, Batch, compile_all, tpu_environment
 
 from pods.figures import STORED, figure_name, load, write
 from pods.page import write_tables
 from pods.plan import SLICES, Compilation, compilations
 
-ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "build/pods/results.jsonl"
-# The compiler itself: outside the environment, where JAX would look for a TPU with it.
-LIBTPU = ROOT / "build/libtpu"
 
 
 class Settings(NamedTuple):
@@ -83,86 +77,25 @@ def run_all(pending: Sequence[Compilation], settings: Settings) -> None:
     """Compiles everything, each call of one size in a process of its own."""
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
     # One process compiles a call for several slices: half a minute of imports is shared.
-    batches: dict[tuple[str, int, str], list[Compilation]] = {}
+    batches: dict[tuple[str, int, str], list[str]] = {}
     for compilation in pending:
         kind = SLICES[compilation.slice_name].accelerator
-        batches.setdefault((compilation.name, compilation.rows, kind), []).append(compilation)
-    waiting: queue.SimpleQueue[list[Compilation]] = queue.SimpleQueue()
-    for batch in batches.values():
-        waiting.put(batch)
-    lock = threading.Lock()
+        batches.setdefault((compilation.name, compilation.rows, kind), []).append(
+            compilation.argument
+        )
 
-    def work() -> None:
-        while True:
-            try:
-                batch = waiting.get_nowait()
-            except queue.Empty:
-                return
-            for used in compiled(batch, settings.seconds):
-                with lock, RESULTS.open("a") as results:
-                    results.write(json.dumps(used) + "\n")
-                print(json.dumps(used), flush=True)
+    def record(used: dict[str, Any]) -> None:
+        with RESULTS.open("a") as results:
+            results.write(json.dumps(used) + "\n")
+        print(json.dumps(used), flush=True)
 
-    threads = [threading.Thread(target=work) for _ in range(settings.workers)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-
-def compiled(batch: Sequence[Compilation], seconds: float) -> Iterator[dict[str, Any]]:
-    """Yields a result for each compilation; a process that dies or hangs is started again."""
-    left = list(batch)
-    while left:
-        with tempfile.TemporaryFile("w+") as errors:
-            for line in lines_of(left, seconds, errors):
-                left.pop(0)
-                yield json.loads(line)
-            if left:
-                errors.seek(0)
-                what = f"the compiler ended, or took more than {seconds:.0f} s: "
-                yield {"case": left.pop(0).argument, "error": what + errors.read()[-500:]}
-
-
-def lines_of(batch: Sequence[Compilation], seconds: float, errors: IO[str]) -> Iterator[str]:
-    """Yields what a process prints, until it ends or prints nothing for so many seconds."""
-    process = subprocess.Popen(
-        [
-            sys.executable,
-            str(Path(__file__).with_name("compile_cases.py")),
-            *(compilation.argument for compilation in batch),
-        ],
-        env=environment_of(batch[0]),
-        stdout=subprocess.PIPE,
-        stderr=errors,
-        text=True,
+    compile_all(
+        Path(__file__).with_name("compile_cases.py"),
+        [Batch(names, tpu_environment(kind)) for (_, _, kind), names in batches.items()],
+        settings.workers,
+        settings.seconds,
+        record,
     )
-    assert process.stdout is not None
-    try:
-        while True:
-            timer = threading.Timer(seconds, process.kill)
-            timer.start()
-            line = process.stdout.readline()
-            timer.cancel()
-            if not line:
-                return
-            yield line
-    finally:
-        process.kill()
-        process.wait()
-
-
-def environment_of(compilation: Compilation) -> dict[str, str]:
-    paths = [str(LIBTPU), os.environ.get("PYTHONPATH", "")]
-    return os.environ | {
-        "PYTHONPATH": os.pathsep.join(path for path in paths if path),
-        "JAX_PLATFORMS": "cpu",
-        "TPU_ACCELERATOR_TYPE": SLICES[compilation.slice_name].accelerator,
-        "TPU_WORKER_HOSTNAMES": "localhost",
-        "TPU_SKIP_MDS_QUERY": "1",
-        # Each process has a compiler, and none has a TPU to lock.
-        "ALLOW_MULTIPLE_LIBTPU_LOAD": "1",
-    }
 
 
 if __name__ == "__main__":

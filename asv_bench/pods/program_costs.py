@@ -13,7 +13,7 @@ from benchmarks.communication import (
     num_bytes,
 )
 
-_CALLED = re.compile(
+CALLED = re.compile(
     r"(?:to_apply|calls|body|true_computation|false_computation)=%?([^\s,}]+)"
     r"|branch_computations=\{([^}]*)\}"
 )
@@ -76,8 +76,8 @@ def _walk(
                 result = result[result.index(",", result.index("]")) :]
             sent += rounds * SENT_PER_RESULT_BYTE[op](num_chips) * num_bytes(result)
         elif op in ("while", "conditional", "call", "fusion", "async"):
-            repeats = rounds * (_trip_count(line, computations) if op == "while" else 1)
-            for one, several in _CALLED.findall(line):
+            repeats = rounds * (trip_count(line, computations) if op == "while" else 1)
+            for one, several in CALLED.findall(line):
                 for called in re.findall(r"[^\s,%]+", one or several):
                     sent += _walk(called, computations, num_chips, repeats, counts, counted)
     return sent
@@ -92,7 +92,7 @@ def _num_joined(operands: str) -> int:
     return operands.partition(")")[0].count("%")
 
 
-def _trip_count(line: str, computations: dict[str, list[str]]) -> int:
+def trip_count(line: str, computations: dict[str, list[str]]) -> int:
     """Rounds of a loop: those that XLA knows, or the bound that its condition compares with."""
     if known := TRIP_COUNT.search(line):
         return int(known[1])
@@ -102,5 +102,5 @@ def _trip_count(line: str, computations: dict[str, list[str]]) -> int:
     while names:
         for inner in computations.get(names.pop(), ()):
             bounds += [int(bound) for bound in _CONSTANT.findall(inner)]
-            names += [one for one, _ in _CALLED.findall(inner) if one]
+            names += [one for one, _ in CALLED.findall(inner) if one]
     return max(bounds, default=1)
