@@ -52,13 +52,18 @@ class Backend(NamedTuple):
     reason: str
 
 
+def switch() -> str:
+    """The value of `JAXFRAMES_KERNELS`: "native" for kernels where there are any, or "xla"."""
+    value = os.environ.get("JAXFRAMES_KERNELS", "native")
+    if value not in ("native", "xla"):
+        raise ValueError(f"JAXFRAMES_KERNELS must be 'native' or 'xla', got {value!r}.")
+    return value
+
+
 @functools.cache
 def load() -> tuple[ctypes.CDLL | None, Backend]:
     """Loads the kernels on the first call; `None` if the XLA versions are used."""
-    switch = os.environ.get("JAXFRAMES_KERNELS", "native")
-    if switch not in ("native", "xla"):
-        raise ValueError(f"JAXFRAMES_KERNELS must be 'native' or 'xla', got {switch!r}.")
-    if switch == "xla":
+    if switch() == "xla":
         return None, Backend("xla", "JAXFRAMES_KERNELS=xla disables the C++ kernels.")
     path = _find()
     if path is None:
