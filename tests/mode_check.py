@@ -107,7 +107,8 @@ def _have_objects(case: Case) -> bool:
 
 
 def _have_wide_integers(case: Case) -> bool:
-    columns = [frame[label] for frame in case.frames for label in frame.select_dtypes("number")]
+    numbers = [frame.select_dtypes("number", exclude="timedelta") for frame in case.frames]
+    columns = [frame[label] for frame in numbers for label in frame]
     return any((x.abs() > 2**53).any() for x in columns)
 
 

@@ -8,7 +8,6 @@ first ones of a kind are made smaller and printed.
 """
 
 import collections
-import contextlib
 import random
 import re
 import signal
@@ -160,7 +159,7 @@ def main(num_comparisons: int, seed: int, what: str) -> None:
         number = seed * 10**6
         # An interrupt ends the comparisons, not the report. Jobs in the background ignore SIGINT.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
-        with contextlib.suppress(KeyboardInterrupt):
+        try:
             while tally.comparisons < num_comparisons:
                 number += 1
                 tally.run(number, what)
@@ -170,8 +169,11 @@ def main(num_comparisons: int, seed: int, what: str) -> None:
                     print(
                         f"{tally.comparisons} in {last - start:.0f} s, {failures} fail", flush=True
                     )
-        print(f"{tally.comparisons} comparisons in {time.monotonic() - start:.0f} s")
-        tally.report()
+        except KeyboardInterrupt:
+            pass
+        finally:
+            print(f"{tally.comparisons} comparisons in {time.monotonic() - start:.0f} s")
+            tally.report()
 
 
 if __name__ == "__main__":

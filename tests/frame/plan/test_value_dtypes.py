@@ -7,7 +7,7 @@ import pytest
 from frame_parity import assert_same
 from jaxframes.frame import JaxFrame, scan_parquet
 from jaxframes.frame.plan._optimize import RULES
-from jaxframes.frame.stream import _reader, _streams
+from jaxframes.frame.stream import _plan_stage, _reader
 
 FRAME = pd.DataFrame(
     {
@@ -172,7 +172,7 @@ def test_a_first_pass_is_for_needed_columns_whose_values_decide(name, monkeypatc
             read.append(scan.columns)
         return _reader.batches_of(scan, batch_rows, start)
 
-    monkeypatch.setattr(_streams, "batches_of", batches_of)
+    monkeypatch.setattr(_plan_stage, "batches_of", batches_of)
     plan = query(left, JaxFrame(OTHER).lazy())
     assert_same(plan.collect(batch_rows=2), query(FRAME, OTHER))
     assert len(read) == passes

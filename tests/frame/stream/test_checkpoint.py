@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from frame_parity import assert_same
 from jaxframes.frame import JaxFrame, col, from_pandas, scan_arrow, scan_csv, scan_parquet
-from jaxframes.frame.stream import _checkpoint, _reader, _steps, _streams
+from jaxframes.frame.stream import _checkpoint, _plan_stage, _reader, _steps, _streams
 from jaxframes.frame.stream._spilling_groups import SpillingGroups
 
 FRAME = pd.DataFrame(
@@ -80,7 +80,7 @@ def starts_of(monkeypatch):
         starts.append(start)
         return _reader.batches_of(scan, batch_rows, start)
 
-    monkeypatch.setattr(_streams, "batches_of", recorded)
+    monkeypatch.setattr(_plan_stage, "batches_of", recorded)
     return starts
 
 

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from frame_parity import assert_same
 from jaxframes.frame import scan_parquet
-from jaxframes.frame.stream import _groups_in_range, _steps, _streams
+from jaxframes.frame.stream import _groups_in_range, _plan_stage, _steps
 from jaxframes.frame.stream._groups import GroupState
 from jaxframes.shardings import make_mesh, row_sharded
 
@@ -162,7 +162,7 @@ def test_batches_are_row_groups_that_jax_reads_in_place(tmp_path, monkeypatch):
 
     monkeypatch.setattr(_groups_in_range.GroupsInRange, "add", watched)
     for group_rows, expected in ((128, [128] * 3 + [116]), (100, [300, 200]), (320, [300, 200])):
-        monkeypatch.setattr(_streams, "rows_of_batches", lambda *_: 300)
+        monkeypatch.setattr(_plan_stage, "rows_of_batches", lambda *_: 300)
         path = tmp_path / f"{group_rows}.parquet"
         frame.to_parquet(path, row_group_size=group_rows)
         rows = scan_parquet(path)

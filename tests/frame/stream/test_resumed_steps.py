@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from frame_parity import assert_same
 from jaxframes.frame import scan_parquet
-from jaxframes.frame.stream import _checkpoint, _merge, _reader, _runs, _steps, _streams
+from jaxframes.frame.stream import _checkpoint, _merge, _plan_stage, _reader, _runs, _steps
 
 ROWS = np.arange(480)
 FRAME = pd.DataFrame(
@@ -68,7 +68,7 @@ class Reads:
 
     def __init__(self, monkeypatch):
         self.batches, self.most = [], None
-        monkeypatch.setattr(_streams, "batches_of", self._batches_of)
+        monkeypatch.setattr(_plan_stage, "batches_of", self._batches_of)
 
     def _batches_of(self, scan, batch_rows, start=0):
         for number, batch in enumerate(_reader.batches_of(scan, batch_rows, start), start):

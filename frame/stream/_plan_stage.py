@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The stage that runs a plan over batches, in the dtypes of all rows.
+
+Where values decide dtypes, a first pass over the rows finds them.
+"""
+
+import contextlib
+import dataclasses
+import weakref
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..plan._declared import dtype_names
+from ..plan._declaring import declared
+from ..plan._node import Call, Node, Scan
+from ..plan._optimize import optimized
+from ..plan._run import in_order, run
+from ..plan._sources import Memory
+from ..plan._value_dtypes import needs_all_rows
+from ._groups_in_range import rows_in_place
+from ._limits import row_bytes_of, rows_of_batches
+from ._pipeline import is_mapped, pipeline
+from ._progress import with_progress
+from ._reader import batches_of, can_stream, check_sources
+from ._stage import Stage, unstreamed
+from ._stage_dtypes import common_dtypes, in_declared_dtypes
+from ._steps import Steps
+
+# The rows of a batch of the first pass for a schema.
+SCHEMA_ROWS = 1 << 20
+
+
+def stage_of(
+    plan: Node,
+    optimizations: Mapping[str, bool] | None,
+    *,
+    batch_rows: Any = None,
+    memory_limit: Any = None,
+    progress: bool | None = None,
+    steps: Steps | None = None,
+    is_collected: bool = False,
+) -> Stage:
+    """The pipeline of a plan, with batches of a size; see `pipeline`.
+
+    Where values decide dtypes, a first pass over the rows finds those of all rows; see `declared`.
+    """
+    check_sources(plan)
+    last_join = _last_join(plan) if is_collected else None
+    every_column = not dict(optimizations or {}).get("projection_pushdown", True)
+    known = with_dtypes_of_all_rows(
+        plan, batch_rows, memory_limit, every_column=every_column, leaving=last_join
+    )
+    stage = _declared_stage(known, optimizations, batch_rows, memory_limit, progress, steps)
+    if last_join is None:
+        return in_declared_dtypes(stage)
+    # Of the others the batches tell the dtypes together.
+    narrow, widest = dtype_names(known.narrow), dtype_names(known.empty)
+    settled = {label: name for label, name in narrow.items() if widest.get(label) == name}
+    return in_declared_dtypes(dataclasses.replace(stage, empty=known.narrow), settled)
+
+
+def with_dtypes_of_all_rows(plan: Node, batch_rows: Any, memory_limit: Any, **options: Any) -> Node:
+    """The plan whose steps give each batch the dtypes of all rows; see `declared`."""
+
+    def find(part: Node) -> Mapping[Any, str]:
+        # The steps of a part are declared already.
+        if needs_all_rows(part):
+            return dtype_names(run(optimized(part, None)))
+        stage = _declared_stage(part, None, batch_rows, memory_limit, False, None)
+        return common_dtypes(stage, part.narrow)
+
+    return declared(plan, find, **options)
+
+
+def _last_join(plan: Node) -> Node | None:
+    """A join after which columns are only selected and renamed.
+
+    The batches of its result are concatenated, which gives their dtypes without a first pass.
+    """
+    while isinstance(plan, Call) and plan.method in ("select", "rename"):
+        (plan,) = plan.inputs
+    return plan if isinstance(plan, Call) and plan.method == "merge" else None
+
+
+_without_rows: weakref.WeakKeyDictionary[Node, Any] = weakref.WeakKeyDictionary()
+
+
+def without_rows(plan: Node) -> Any:
+    """The result of a plan without its rows, in its dtypes.
+
+    Steps that take dtypes from values run for this, once for a plan.
+    """
+    if plan not in _without_rows:
+        known = declared(plan, _found_at_once_or_over_batches, every_step=True)
+        _without_rows[plan] = known.empty
+    return _without_rows[plan]
+
+
+def _found_at_once_or_over_batches(part: Node) -> Mapping[Any, str]:
+    in_memory = all(isinstance(scan.source, Memory) for scan in scans_of(part))
+    if not in_memory and not needs_all_rows(part):
+        with contextlib.suppress(NotImplementedError):
+            stage = _declared_stage(part, None, SCHEMA_ROWS, None, False, None)
+            return common_dtypes(stage, part.narrow)
+    return dtype_names(run(optimized(part, None)))
+
+
+def _declared_stage(
+    plan: Node,
+    optimizations: Mapping[str, bool] | None,
+    batch_rows: Any,
+    memory_limit: Any,
+    progress: bool | None,
+    steps: Steps | None,
+) -> Stage:
+    """The pipeline of a plan whose steps give each batch the dtypes of all rows."""
+    root = optimized(plan, optimizations)
+    scans = scans_of(root)
+    if not all(map(can_stream, scans)):
+        raise unstreamed("scan_parquet over several processes")
+    num_rows = rows_of_batches(scans, batch_rows, memory_limit)
+
+    def read(scan: Scan, first: int = 0) -> Iterator[Any]:
+        breaker = _breaker_above(scan, root)
+        name = " > ".join([scan.source.text(), *([] if breaker is None else [_name_of(breaker)])])
+        size = num_rows
+        if batch_rows is None and breaker is not None:
+            size = rows_in_place(breaker, scan, num_rows)
+        row_bytes = row_bytes_of(scan.empty)
+        return with_progress(batches_of(scan, size, first), name, progress, row_bytes)
+
+    return pipeline(root, read, num_rows, steps)
+
+
+def _breaker_above(scan: Scan, root: Any) -> Call | None:
+    """The first step above a source that takes all of its rows, if there is one."""
+    below: set[int] = {id(scan)}
+    for node in in_order(root):
+        if not below & {id(child) for child in node.inputs}:
+            continue
+        if isinstance(node, Call) and not is_mapped(node):
+            return node
+        below.add(id(node))
+    return None
+
+
+def _name_of(call: Call) -> str:
+    match call.method:
+        case "groupby":
+            return f"groupby.{call.arguments['method']}"
+        case "column":
+            return str(call.arguments["expression"].function)
+        case method:
+            return method
+
+
+def scans_of(root: Any) -> list[Scan]:
+    return [node for node in in_order(root) if isinstance(node, Scan)]
