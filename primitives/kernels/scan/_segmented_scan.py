@@ -3,6 +3,7 @@
 
 import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -14,8 +15,10 @@ from ...contract._associative_scan import associative_scan, nothing_of
 from ...contract._platform import by_platform
 from ...contract._scan_operators import NAMED_OPERATORS, Scan, combine_named, identity_of, is_kept
 from ...contract._typing import Array
-from ..base._foreign import call
+from ..base._cuda import call_on_cuda, on_cuda
+from ..base._foreign import ResultShape, call
 from ..base._library import is_native
+from ..base._pallas import on_tpu
 
 _KERNEL_DTYPES = ("int32", "uint32", "int64", "uint64", "float32", "float64")
 
@@ -26,16 +29,25 @@ def scan_rows(values: Array, heads: Array | None, num_valid: Array, scan: Scan) 
 
     The scan restarts in each row with a head, and always in its first row.
     """
-    if not is_native() or values.size == 0 or jnp.issubdtype(values.dtype, jnp.complexfloating):
+    if values.size == 0 or jnp.issubdtype(values.dtype, jnp.complexfloating):
         return scan_rows_xla(values, heads, num_valid, scan)
 
     def xla(values: Array, heads: Array | None, num_valid: Array) -> Array:
         return scan_rows_xla(values, heads, num_valid, scan)
 
     def native(values: Array, heads: Array | None, num_valid: Array) -> Array:
-        return _scan_rows_native(values, heads, num_valid, scan)
+        return _scan_rows_native(values, heads, num_valid, scan, _call_on_cpu)
 
-    return by_platform(values, heads, num_valid, cpu=native, default=xla)
+    def cuda(values: Array, heads: Array | None, num_valid: Array) -> Array:
+        return _scan_rows_native(values, heads, num_valid, scan, _call_on_cuda)
+
+    def pallas(values: Array, heads: Array | None, num_valid: Array) -> Array:
+        return _scan_rows_pallas(values, heads, num_valid, scan)
+
+    kernels = ({"cpu": native} if is_native() else {}) | on_cuda(cuda)
+    # A TPU has no floats of 64 bits.
+    kernels |= {} if values.dtype == np.float64 else on_tpu(pallas)
+    return by_platform(values, heads, num_valid, default=xla, **kernels)
 
 
 def scan_rows_xla(values: Array, heads: Array | None, num_valid: Array, scan: Scan) -> Array:
@@ -107,25 +119,26 @@ def shift_rows(
     return jnp.where(per_row(is_start, results.ndim), start, shifted)
 
 
-def _scan_rows_native(values: Array, heads: Array | None, num_valid: Array, scan: Scan) -> Array:
+def _scan_rows_native(
+    values: Array,
+    heads: Array | None,
+    num_valid: Array,
+    scan: Scan,
+    call_kernel: Callable[..., tuple[Array, ...]],
+) -> Array:
     num_rows, dtype, shape = values.shape[0], values.dtype, values.shape
     if dtype.name not in _KERNEL_DTYPES:
         # Sums of integers wrap around, so their lowest bits do not depend on the width; the start
         # of an exclusive minimum does.
-        wide = _scan_rows_native(
-            values.astype(jnp.int32), heads, num_valid, scan._replace(exclusive=False)
-        )
-        results = wide.astype(dtype)
-        if not scan.exclusive:
-            return results
-        results = shift_rows(results, heads, num_valid, scan.reverse, identity_of(scan.op, dtype))
-        return fill_padding(results, num_valid)
+        inclusive = scan._replace(exclusive=False)
+        wide = values.astype(jnp.int32)
+        wide = _scan_rows_native(wide, heads, num_valid, inclusive, call_kernel)
+        return _as_exclusive(wide.astype(dtype), heads, num_valid, scan)
     # The kernel scans along the last axis, with one row of heads for all others.
     width = math.prod(shape[1:])
     lines = values.reshape(num_rows, width).T
     no_heads = like_varying(jnp.zeros((0,), jnp.bool_), values)
-    (results,) = call(
-        "jaxframes_segmented_scan_v1",
+    (results,) = call_kernel(
         (lines[None], (no_heads if heads is None else heads)[None, None], num_valid[None, None]),
         (((width, num_rows), values.dtype),),
         op=np.int32(NAMED_OPERATORS.index(scan.op)),
@@ -133,3 +146,36 @@ def _scan_rows_native(values: Array, heads: Array | None, num_valid: Array, scan
         exclusive=np.bool_(scan.exclusive),
     )
     return results.T.reshape(shape)
+
+
+def _call_on_cpu(*arguments: Any, **attributes: np.generic) -> tuple[Array, ...]:
+    return call("jaxframes_segmented_scan_v1", *arguments, **attributes)
+
+
+def _call_on_cuda(
+    arrays: tuple[Array, ...], results: tuple[ResultShape, ...], **attributes: np.generic
+) -> tuple[Array, ...]:
+    lines = arrays[0]
+    scratch = (lines.size, lines.dtype.itemsize)
+    return call_on_cuda("segmented_scan", arrays, results, scratch, **attributes)
+
+
+def _as_exclusive(results: Array, heads: Array | None, num_valid: Array, scan: Scan) -> Array:
+    """The results of a scan, from those of the inclusive one."""
+    if not scan.exclusive:
+        return results
+    start = identity_of(scan.op, results.dtype)
+    return fill_padding(shift_rows(results, heads, num_valid, scan.reverse, start), num_valid)
+
+
+def _scan_rows_pallas(values: Array, heads: Array | None, num_valid: Array, scan: Scan) -> Array:
+    # Pallas takes a while to import, and programs for other platforms do without.
+    from ._segmented_scan_tpu import can_scan_on_tpu, scan_rows_tpu
+
+    dtype = values.dtype
+    # Narrow integers wrap around as wide ones do.
+    wide = values if dtype.itemsize >= 4 else values.astype(jnp.int32)
+    if not can_scan_on_tpu(wide.dtype, scan.op):
+        return scan_rows_xla(values, heads, num_valid, scan)
+    results = scan_rows_tpu(wide, heads, num_valid, scan).astype(dtype)
+    return _as_exclusive(results, heads, num_valid, scan)
