@@ -10,7 +10,7 @@ from ..reductions._agg import name_of
 from ..table._column import Column, fill_missing
 from ..table._column_labels import Labels
 from ..table._take import look_up_rows, settled, take_columns
-from ._base import GroupByBase
+from ._base import SELECTIONS, GroupByBase
 from ._grouped_column import Reduction
 from ._reductions import GroupByReductions
 from ._segment_reductions import REDUCTIONS
@@ -228,7 +228,7 @@ class GroupByAggregation(GroupByReductions, GroupByRows):
             column = settled(column, self._table.num_rows)
             return self._source._make_series(column, name, self._table)
         columns = grouped._reduced(grouped._pairs(how), by_segment=True)
-        return grouped._of_rows(grouped._spread(columns))
+        return grouped._of_rows(grouped._spread(columns), are_own=how.op in SELECTIONS)
 
     def _spread(self, columns: Sequence[Column]) -> tuple[Column, ...]:
         """Gathers each row's value from the values of the segments."""

@@ -126,6 +126,8 @@ def _sums_by_key(
 
 # Reductions of strings that read neither their order nor which of them are equal.
 NEED_NO_CODES = ("count", "size", "first", "last")
+# Their results are values of the column.
+SELECTIONS = ("min", "max", "first", "last")
 
 
 class GroupByBase:
@@ -233,7 +235,9 @@ class GroupByBase:
             # Without empty groups and missing values, every group has a value.
             all_valid = not column.can_miss and not groups.may_be_empty and spec.min_count <= 1
             result = Column(data, None if all_valid else valid, result_type(column.type, spec.op))
-            result = result if by_segment else settled(result, groups.count)
+            if not by_segment:
+                source = column if spec.op in SELECTIONS else None
+                result = settled(result, groups.count, source)
             shown.append(as_unencoded(result))
         return shown
 

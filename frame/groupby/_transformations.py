@@ -23,10 +23,24 @@ _SMALL = (np.int8, np.int16)
 class GroupByRows(GroupByPositions):
     """Methods that return a value for each row, with the rows' labels."""
 
-    def _of_rows(self, columns: Sequence[Column]) -> Any:
-        """A result with the rows and labels of the source."""
-        num_rows = self._table.num_rows
-        return self._made([settled(column, num_rows) for column in columns], self._table)
+    def _of_rows(self, columns: Sequence[Column], *, are_own: bool = False) -> Any:
+        """A result with the rows and labels of the source.
+
+        Args:
+            columns: the columns of the result.
+            are_own: whether each has values of the column at its place.
+        """
+        num_rows, sources = (
+            self._table.num_rows,
+            self._columns if are_own else [None] * len(columns),
+        )
+        return self._made(
+            [
+                settled(column, num_rows, source)
+                for column, source in zip(columns, sources, strict=True)
+            ],
+            self._table,
+        )
 
     def _cumulated(self, name: str, numeric_only: bool, skipna: bool) -> Any:
         if numeric_only and not self._is_series:
@@ -102,7 +116,7 @@ class GroupByRows(GroupByPositions):
             raise NotImplementedError(
                 "groupby: shift does not support freq and fill_value. Call fillna() on the result."
             )
-        return self._of_rows(self._shifted(periods))
+        return self._of_rows(self._shifted(periods), are_own=True)
 
     def diff(self, periods: int = 1) -> Any:
         """The difference of each value from the one `periods` rows before it in its group."""
@@ -161,7 +175,7 @@ class GroupByRows(GroupByPositions):
         ):
             holes = column.can_miss or self._grouped.may_drop
             columns += take_columns([column], row_ids, segments.layout, holes=holes)
-        return self._of_rows(columns)
+        return self._of_rows(columns, are_own=True)
 
     def ffill(self, limit: int | None = None) -> Any:
         """Fills missing values with the last value before them in their group."""

@@ -4,8 +4,11 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from ..table._column import show_holes
+from ..table._dtypes import wide
 from ..table._ndframe import SeriesBase
 from ..table._units import finest_unit, with_unit
 from ._where import Where
@@ -30,10 +33,36 @@ class CaseWhen(Where, SeriesBase):
                 "provide at least one boolean condition, with a corresponding replacement."
             )
         pairs = [tuple(one(self) if callable(one) else one for one in pair) for pair in caselist]
-        result: Any = _in_unit_of_all(self, [replacement for _, replacement in pairs])
+        result: Any = _in_type_of_all(self, [replacement for _, replacement in pairs])
         for condition, replacement in reversed(pairs):
             result = result.mask(condition, replacement)
         return result
+
+
+def _in_type_of_all(series: SeriesBase, replacements: Sequence[Any]) -> SeriesBase:
+    """A series of numbers or times in the common type of its own and of replacements.
+
+    As in pandas, a constant counts as int64 or float64, whichever values fit a narrower type.
+    """
+    column = series._only
+    if column.type.is_time:
+        return _in_unit_of_all(series, replacements)
+    dtypes = list(map(_dtype_of_numbers, replacements))
+    if not column.is_numeric or column.is_bool or any(one is None for one in dtypes):
+        return series
+    return series.astype(wide(np.result_type(show_holes(column).dtype, *dtypes)))
+
+
+def _dtype_of_numbers(value: Any) -> np.dtype | None:
+    """The dtype of a replacement; None unless it has numbers."""
+    if isinstance(value, SeriesBase):
+        column = show_holes(value._only)
+        dtype = column.dtype if column.is_numeric else None
+    elif hasattr(value, "dtype"):
+        dtype = value.dtype
+    else:
+        dtype = pd.Series(value if pd.api.types.is_list_like(value) else [value]).dtype
+    return dtype if isinstance(dtype, np.dtype) and dtype.kind in "iufc" else None
 
 
 def _in_unit_of_all(series: SeriesBase, replacements: Sequence[Any]) -> SeriesBase:

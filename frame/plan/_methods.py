@@ -91,8 +91,8 @@ METHODS = _parsed(_TABLE)
 #   - over batches, a first pass finds the dtype, and each batch is cast to it;
 #   - `where` and `mask` between two columns are evaluated on all rows for this.
 BY_VALUES = frozenset([
-    "where", "mask", "clip", "map", "replace", "//", "floordiv", "rfloordiv", "%", "mod", "rmod",
-    "str.count", "str.find", "str.len", "str.rfind", "dt.days", "dt.microseconds",
+    "where", "mask", "fillna", "clip", "map", "replace", "//", "floordiv", "rfloordiv", "%", "mod",
+    "rmod", "str.count", "str.find", "str.len", "str.rfind", "dt.days", "dt.microseconds",
     "dt.nanoseconds", "dt.seconds",
     *(name for name, method in METHODS.items() if name.startswith("dt.") and method.is_attribute),
 ])  # fmt: skip

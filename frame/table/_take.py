@@ -13,7 +13,7 @@ from ... import primitives
 from ...primitives.staging import tiered
 from ...shardings._compat import explicit_sharding, is_x64_enabled
 from ._column import NAT, Array, Column, show_holes
-from ._holes import assumes_holes
+from ._holes import assumes_holes, with_holes_elsewhere
 from ._layout import ONE_DEVICE, Layout
 from ._row_index import RowIndex
 from ._table import Count, Table, is_row
@@ -200,13 +200,21 @@ def gather(rows: Any, row_ids: Array, layout: Layout) -> Any:
     return jax.tree.map(take, rows)
 
 
-def settled(column: Column, num_rows: Count) -> Column:
+def settled(column: Column, num_rows: Count, source: Column | None = None) -> Column:
     """Gives a column that may have missing values pandas' dtype.
 
     Concrete integers become float64 only if a value is missing, as in pandas, or if the schema of
     a plan assumes so. Inside `jit`, and without x64 mode, the mask stays and the conversion happens
     on the host.
+
+    Args:
+        column: the column.
+        num_rows: the number of its rows.
+        source: the column whose values these are, if there is one. Some of its bools with missing
+            values are objects whichever they are.
     """
+    if source is not None and source.is_bool and source.can_miss and column.is_bool:
+        return with_holes_elsewhere(column)
     if column.valid is None or is_traced(column.valid, num_rows):
         return column
     if not assumes_holes() and not bool(any_missing(column.valid, num_rows)):

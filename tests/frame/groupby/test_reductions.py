@@ -2,9 +2,10 @@
 import jax
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from frame_examples import complexes, integers, mixed_frame
-from frame_parity import assert_parity, assert_same_error
+from frame_parity import assert_parity, assert_same, assert_same_error
 from jaxframes.frame import JaxFrame
 
 NUMBERS = ["k", "i", "x", "b"]
@@ -216,3 +217,21 @@ def test_complex_values():
     with np.errstate(invalid="ignore"):
         assert_parity(reduced, complexes().replace(np.inf, 3), ways=["jit"], ulps=16)
     assert "'z'" in assert_same_error(lambda f: f.groupby("k").z.min(), complexes())
+
+
+@pytest.mark.parametrize("name", ["min", "max", "first", "last"])
+def test_bools_with_missing_values_stay_objects_where_each_group_has_a_value(name):
+    table = pa.table({"k": [1, 1, 2], "b": pa.array([None, True, False])})
+    frame, expected = JaxFrame.from_arrow(table), table.to_pandas()
+
+    def runs(f):
+        groups = f.groupby("k")["b"]
+        return getattr(groups, name)(), groups.agg(name), groups.transform(name), groups.bfill()
+
+    for got, wanted in zip(runs(frame), runs(expected), strict=True):
+        assert_same(got, wanted)
+    plan = getattr(frame.lazy().groupby("k"), name)()
+    wanted = getattr(expected.groupby("k"), name)()
+    assert_same(plan.collect(), wanted)
+    assert_same(plan.collect(batch_rows=1), wanted)
+    assert plan.schema.tolist() == wanted.dtypes.tolist()

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """case_when, first_valid_index and last_valid_index."""
 
+import numpy as np
+import pandas as pd
+import pytest
 from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same_error
 
@@ -15,6 +18,13 @@ def test_the_first_condition_that_is_true():
         ),
         FRAME,
     )
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint64", "int64", "float32"])
+@pytest.mark.parametrize("value", [5, 0.5, np.float32(0.5), np.int8(3)])
+def test_the_dtype_is_common_to_all_replacements(dtype, value):
+    frame = pd.DataFrame({"x": np.array([0, 1], dtype)})
+    assert_parity(lambda f: f.x.case_when([(f.x > 0, value), (f.x < 0, 1)]), frame)
 
 
 def test_first_and_last_valid_labels():

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dtypes that pandas takes from values: a plan takes them from all rows, as an eager call does."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -237,6 +239,22 @@ def test_the_schema_of_a_join_by_keys_of_two_dtypes(how, least):
     plan = query(JaxFrame(rows).lazy(), JaxFrame(others).lazy())
     assert plan.schema.tolist() == expected.dtypes.tolist()
     assert_same(plan.collect(), expected)
+
+
+@pytest.mark.parametrize("num_rows", [0, 1, 3])
+def test_times_filled_by_one_of_a_finer_unit(num_rows, tmp_path):
+    def query(f):
+        return f.assign(w=f.t.fillna(pd.Timestamp("2020-01-01 00:00:00.000000001")))
+
+    rows = FRAME[["t"]][:num_rows]
+    rows.to_parquet(tmp_path / "rows.parquet", row_group_size=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = query(rows)
+    for plan in (query(JaxFrame(rows).lazy()), query(scan_parquet(tmp_path / "rows.parquet"))):
+        assert plan.schema.tolist() == expected.dtypes.tolist()
+        for batch_rows in (None, 1, 2):
+            assert_same(plan.collect(batch_rows=batch_rows), expected)
 
 
 def test_a_join_at_the_end_keeps_objects_without_a_hole():
