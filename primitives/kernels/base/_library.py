@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds, loads and registers the shared library of C++ kernels."""
+"""Finds, loads and registers the shared library of C++ kernels for CPU."""
 
 import ctypes
 import functools
-import os
 import sys
-import warnings
 from pathlib import Path
 from typing import NamedTuple
 
-import jax
+from ._cuda import load_cuda
+from ._loading import Library, switch, warn_once
 
 LIBRARY_NAME = "libjaxframes_kernels.so"
-ABI_VERSION = 1
 TARGETS = (
     "jaxframes_radix_sort_keys_v1",
     "jaxframes_radix_argsort_v1",
@@ -43,21 +41,30 @@ TARGETS = (
     "jaxframes_pairwise_sum_v1",
     "jaxframes_sum_of_squared_distances_v1",
 )
+_INT64, _INT32 = ctypes.c_int64, ctypes.c_int32
+LIBRARY = Library(
+    platform="cpu",
+    version_function="jaxframes_kernels_abi_version",
+    version=1,
+    targets=TARGETS,
+    functions={
+        "jaxframes_radix_sort_scratch_bytes": (_INT64, (_INT64, _INT64, _INT32, _INT32)),
+        "jaxframes_radix_sort_rows_scratch_bytes": (_INT64, (_INT64, _INT64, _INT32)),
+        "jaxframes_factorize_scratch_bytes": (_INT64, (_INT64, _INT32)),
+        "jaxframes_group_sums_scratch_bytes": (_INT64, (_INT64, _INT32)),
+        "jaxframes_join_scratch_bytes": (_INT64, (_INT64, _INT32)),
+        "jaxframes_flush_subnormals": (ctypes.c_int, (ctypes.c_int,)),
+    },
+)
 
 
 class Backend(NamedTuple):
-    """The implementation of kernels on CPU, and the reason for it."""
+    """The implementation of kernels on CPU and on GPUs with CUDA, and the reasons for them."""
 
     cpu: str
     reason: str
-
-
-def switch() -> str:
-    """The value of `JAXFRAMES_KERNELS`: "native" for kernels where there are any, or "xla"."""
-    value = os.environ.get("JAXFRAMES_KERNELS", "native")
-    if value not in ("native", "xla"):
-        raise ValueError(f"JAXFRAMES_KERNELS must be 'native' or 'xla', got {value!r}.")
-    return value
+    cuda: str = "xla"
+    cuda_reason: str = ""
 
 
 @functools.cache
@@ -73,35 +80,9 @@ def load() -> tuple[ctypes.CDLL | None, Backend]:
         )
         return None, Backend("xla", reason)
     try:
-        library = ctypes.CDLL(str(path))
-        built_for = library.jaxframes_kernels_abi_version()
-        if built_for != ABI_VERSION:
-            raise OSError(f"it has version {built_for} of the interface, not {ABI_VERSION}")
-        library.jaxframes_radix_sort_scratch_bytes.restype = ctypes.c_int64
-        library.jaxframes_radix_sort_scratch_bytes.argtypes = [
-            ctypes.c_int64,
-            ctypes.c_int64,
-            ctypes.c_int32,
-            ctypes.c_int32,
-        ]
-        library.jaxframes_radix_sort_rows_scratch_bytes.restype = ctypes.c_int64
-        library.jaxframes_radix_sort_rows_scratch_bytes.argtypes = [
-            ctypes.c_int64,
-            ctypes.c_int64,
-            ctypes.c_int32,
-        ]
-        library.jaxframes_factorize_scratch_bytes.restype = ctypes.c_int64
-        library.jaxframes_factorize_scratch_bytes.argtypes = [ctypes.c_int64, ctypes.c_int32]
-        library.jaxframes_group_sums_scratch_bytes.restype = ctypes.c_int64
-        library.jaxframes_group_sums_scratch_bytes.argtypes = [ctypes.c_int64, ctypes.c_int32]
-        library.jaxframes_join_scratch_bytes.restype = ctypes.c_int64
-        library.jaxframes_join_scratch_bytes.argtypes = [ctypes.c_int64, ctypes.c_int32]
+        library = LIBRARY.open(path)
+        # Without types of its arguments: each call brings its own.
         library.jaxframes_call_handler.restype = ctypes.c_int
-        library.jaxframes_flush_subnormals.restype = ctypes.c_int
-        library.jaxframes_flush_subnormals.argtypes = [ctypes.c_int]
-        for target in TARGETS:
-            handler = jax.ffi.pycapsule(getattr(library, target))
-            jax.ffi.register_ffi_target(target, handler, platform="cpu")
     except Exception as error:
         return None, Backend("xla", f"{LIBRARY_NAME} does not load: {error}. Reinstall jaxframes.")
     return library, Backend("native", f"{LIBRARY_NAME} is loaded.")
@@ -118,36 +99,30 @@ def _find() -> Path | None:
     return None
 
 
-@functools.cache
-def _warn_once(reason: str) -> None:
-    warnings.warn(
-        f"jaxframes: the portable XLA versions replace the C++ kernels. {reason} "
-        "Set JAXFRAMES_KERNELS=xla to choose this and silence the warning.",
-        RuntimeWarning,
-        stacklevel=2,
-    )
-
-
 def is_native() -> bool:
     """Whether the C++ kernels are used on CPU; warns once if they are missing."""
     library, backend = load()
     if library is None and not backend.reason.startswith("JAXFRAMES_KERNELS"):
-        _warn_once(backend.reason)
+        warn_once("C++ kernels", backend.reason)
     return library is not None
 
 
 def backend() -> Backend:
-    """Reports the implementation of kernels on CPU, and the reason for it.
+    """Reports the implementation of kernels on CPU and on CUDA, and the reasons for them.
 
-    On GPU and TPU XLA runs every op. On CPU the C++ kernels run if they are installed, and
-    otherwise the portable XLA definition of each op; the results have the same bits.
+    The kernels run if they are installed, and otherwise the portable XLA definition of each op; the
+    results have the same bits, apart from sums of floats on GPU.
 
     Returns:
-        `Backend(cpu, reason)` with `cpu` either `"native"` or `"xla"`.
+        `Backend(cpu, reason, cuda, cuda_reason)` with `cpu` and `cuda` either `"native"` or
+        `"xla"`.
 
     Example:
         >>> from jaxframes import primitives
         >>> primitives.backend().cpu in ("native", "xla")
         True
     """
-    return load()[1]
+    cuda = load_cuda()
+    return load()[1]._replace(
+        cuda="xla" if cuda.library is None else "native", cuda_reason=cuda.reason
+    )

@@ -61,7 +61,7 @@ def test_a_library_that_does_not_load_is_named(monkeypatch, tmp_path):
 def test_a_missing_library_warns_once(monkeypatch):
     reason = "libjaxframes_kernels.so is not installed."
     monkeypatch.setattr(library, "load", lambda: (None, library.Backend("xla", reason)))
-    library._warn_once.cache_clear()
+    library.warn_once.cache_clear()
     with pytest.warns(RuntimeWarning) as warned:
         assert not library.is_native()
     assert [str(warning.message) for warning in warned] == [
