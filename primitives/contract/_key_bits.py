@@ -24,12 +24,26 @@ class OrderedWord(NamedTuple):
     key. The flip is stored separately because a kernel can apply it while it reads: a signed or
     descending integer key then needs no extra pass. A float of 32 or 64 bits is also stored
     unchanged, with a flip of all ones if it is descending; kernels apply the map of `ordered` as
-    they read it.
+    they read it. With `is_whole` an integer has no other bits than these: equal ones are the same.
     """
 
     word: Array
     flip: int
     bits: int
+    is_whole: bool = False
+
+    @property
+    def is_invertible(self) -> bool:
+        """Whether the unsigned integers determine the words."""
+        # Floats have several NaNs and two zeros that compare equal.
+        is_float = jnp.issubdtype(self.word.dtype, jnp.floating)
+        return not is_float and (self.is_whole or self.bits == 8 * self.word.dtype.itemsize)
+
+    def of_ordered(self, ordered: Array) -> Array:
+        """Inverts `ordered` for invertible words."""
+        if self.flip:
+            ordered = ordered ^ ordered.dtype.type(self.flip)
+        return jax.lax.bitcast_convert_type(ordered, self.word.dtype)
 
     def ordered(self) -> Array:
         """Returns the unsigned integers."""
@@ -60,7 +74,7 @@ def ordered_word(key: Array, *, descending: bool = False, bits: int | None = Non
         return OrderedWord(key, flip, used_bits)
     if dtype != jnp.bool_:
         key = jax.lax.bitcast_convert_type(key, np.dtype(f"uint{width}"))
-    return OrderedWord(key.astype(jnp.uint32), flip, used_bits)
+    return OrderedWord(key.astype(jnp.uint32), flip, used_bits, used_bits == width)
 
 
 def _float_word(key: Array, descending: bool) -> OrderedWord:
@@ -68,7 +82,8 @@ def _float_word(key: Array, descending: bool) -> OrderedWord:
     width = 8 * key.dtype.itemsize
     if width >= 32:
         return OrderedWord(key, 2**width - 1 if descending else 0, width)
-    return OrderedWord(_ordered_float_bits(key, descending).astype(jnp.uint32), 0, width)
+    ordered = _ordered_float_bits(key, descending).astype(jnp.uint32)
+    return OrderedWord(ordered, 0, width, is_whole=True)
 
 
 def _ordered_float_bits(key: Array, descending: bool) -> Array:
@@ -155,4 +170,4 @@ def _packed(high: OrderedWord, low: OrderedWord) -> OrderedWord:
     bits = high.bits + low.bits
     dtype = jnp.uint32 if bits <= 32 else jnp.uint64
     shifted = high.ordered().astype(dtype) << np.array(low.bits, dtype)
-    return OrderedWord(shifted | low.ordered().astype(dtype), 0, bits)
+    return OrderedWord(shifted | low.ordered().astype(dtype), 0, bits, is_whole=True)

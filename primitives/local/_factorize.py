@@ -12,8 +12,8 @@ from ..contract._key_bits import ordered_words
 from ..contract._take import take_rows_or_zeros
 from ..contract._typing import Array, ArrayLike, Int, Integer, Keys, PyTree
 from ..kernels.groups._factorize import WordGroups, factorize_words, number_groups
+from ..kernels.sort._radix_sort import argsort_columns
 from ..tiers._tiered import tiered
-from ._radix_sort import argsort_columns
 
 
 class Factorized(NamedTuple):

@@ -12,9 +12,9 @@ from ..contract._typing import Array, Int, Keys, NumValid
 from ..kernels.groups._factorize import number_groups
 from ..kernels.join._grouped_sides import Side, one_after_the_other
 from ..kernels.join._join import Matches, Pairs, count_pairs, join_words, match_words, pairs_of
+from ..kernels.sort._radix_sort import argsort_columns
 from ..tiers._tiered import tiered
 from ._cross_join import count_cross, cross_pairs
-from ._radix_sort import argsort_columns
 from ._sides import KeySides, as_key_sides
 
 KeyedHow = Literal["inner", "left", "right", "outer", "semi", "anti"]

@@ -12,7 +12,7 @@ from ..contract._key_bits import ordered_words
 from ..contract._scan_operators import Scan
 from ..contract._take import take_rows, take_rows_or_zeros, take_words
 from ..contract._typing import Array, ArrayLike, Int, Keys, NumValid, Shaped
-from ..kernels.sort._radix_sort import sort_words_with_row_ids
+from ..kernels.sort._radix_sort import argsort_columns, sort_words_with_row_ids
 from ..tiers._tiered import tiered
 from ._asof_rule import (
     AsofRule,
@@ -26,7 +26,6 @@ from ._asof_rule import (
     is_nan_word,
     split_words,
 )
-from ._radix_sort import argsort_columns
 from ._scan_segments import ScanArguments, SegmentEncoding, scan_segments
 from ._sides import KeySides, stack_columns
 

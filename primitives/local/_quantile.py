@@ -12,10 +12,10 @@ from ..contract._arguments import as_array, as_key, as_num_valid, type_of
 from ..contract._key_bits import ordered_words
 from ..contract._take import take_rows
 from ..contract._typing import Array, ArrayLike, Integer, Shaped
+from ..kernels.sort._radix_sort import argsort_columns
 from ..tiers._tiered import tiered
 from ._between_ranks import Interpolation, between_ranks, from_nearer_end
 from ._quantile_ranks import RankPosition, quantile_positions
-from ._radix_sort import argsort_columns
 
 
 def quantile(

@@ -18,11 +18,17 @@ from ..contract._key_bits import (
     ordered_words,
 )
 from ..contract._moved import with_tangent_of, with_tangents
-from ..contract._take import take_rows, take_words
+from ..contract._take import take_rows
 from ..contract._typing import Array, ArrayLike, Int, Integer, Keys, PyTree
 from ..kernels.base._foreign import is_words
-from ..kernels.base._library import is_native
-from ..kernels.sort._radix_sort import argsort_words, sort_rows, sort_words, sort_words_with_row_ids
+from ..kernels.sort._radix_sort import (
+    argsort_columns,
+    argsort_words,
+    has_sort_kernels,
+    sort_columns,
+    sort_rows,
+    sort_words,
+)
 from ..tiers._tiered import tiered
 
 
@@ -157,29 +163,35 @@ def _sort(
 ) -> tuple[tuple[Array, ...], PyTree]:
     """Sorts checked rows."""
     words = ordered_words(columns, directions, bits)
+    is_whole_key = len(columns) == 1 and holds_whole_key(columns[0].dtype)
+    if values is None and is_whole_key:
+        return (_sort_key(columns[0], words[0], valid, directions[0]),), None
+    leaves, structure = jax.tree.flatten((columns, values))
+    plain = tuple(map(jax.lax.stop_gradient, leaves))
+    if values is not None and len(words) == 1 and _is_moved_by_kernel(values, words[0], valid):
+        key_dtype = columns[0].dtype if is_whole_key else None
+        moved = sort_rows(words[0], valid, plain, key_dtype=key_dtype)
+        plan = (words[0].word, valid)
+        take = functools.partial(_take_sorted, words[0])
+    else:
+        moved, plan = _move_rows(words, valid, plain, is_whole_key)
+        take = take_rows
+    return with_tangents(take, jax.tree.unflatten(structure, moved), (columns, values), plan)
 
-    def sort_by_rows(key: Array, num_valid: Array) -> Array:
-        word = ordered_word(key, descending=directions[0])
+
+def _sort_key(key: Array, column: OrderedWord, num_valid: Array | None, descending: bool) -> Array:
+    """Sorts a key that its word determines, alone."""
+
+    def sort_by_rows(key: Array, num_valid: Array | None) -> Array:
+        word = ordered_word(key, descending=descending)
         return take_rows(key, argsort_words(word, num_valid))
 
-    if values is not None and len(words) == 1 and _is_moved_by_kernel(values, words[0], valid):
-        return _sort_rows((columns, values), *words[0], valid)
-    if len(columns) == 1 and holds_whole_key(columns[0].dtype):
-        # The sorted word is known already; a gather is not needed.
-        if values is None:
-            sorted_key = key_of_word(sort_words(words[0], valid), columns[0].dtype)
-            sorted_key = with_tangent_of(sort_by_rows, sorted_key, columns[0], valid)
-        else:
-            sorted_word, row_ids = sort_words_with_row_ids(words[0], valid)
-            sorted_key = key_of_word(sorted_word, columns[0].dtype)
-            sorted_key = with_tangent_of(take_rows, sorted_key, columns[0], row_ids)
-            values = take_rows(values, row_ids)
-        return (sorted_key,), values
-    return take_rows((columns, values), argsort_columns(words, valid))
+    sorted_key = key_of_word(sort_words(column, num_valid), key.dtype)
+    return with_tangent_of(sort_by_rows, sorted_key, key, num_valid)
 
 
 def _is_moved_by_kernel(values: PyTree, column: OrderedWord, num_valid: Array) -> bool:
-    if not is_native() or column.word.shape[0] == 0:
+    if not has_sort_kernels() or column.word.shape[0] == 0:
         return False
     # All outputs of one call vary over the same mesh axes, and keys must not gain any.
     plan_axes = varying_axes(column.word, num_valid)
@@ -188,25 +200,17 @@ def _is_moved_by_kernel(values: PyTree, column: OrderedWord, num_valid: Array) -
     )
 
 
-@functools.partial(tiered, static_argnums=(2, 3))
-def _sort_rows(rows: Any, word: Array, flip: int, bits: int, num_valid: Array) -> Any:
-    """Sorts rows, keys and values alike, by one word."""
-
-    def take(rows: Any, plan: tuple[Array, Array]) -> Any:
-        word, num_valid = plan
-        return take_rows(rows, argsort_words(OrderedWord(word, flip, bits), num_valid))
-
-    leaves, structure = jax.tree.flatten(rows)
-    plain = tuple(map(jax.lax.stop_gradient, leaves))
-    plan = (word, num_valid)
-    moved = sort_rows(OrderedWord(word, flip, bits), num_valid, plain)
-    return with_tangents(take, jax.tree.unflatten(structure, moved), rows, plan)
+def _take_sorted(column: OrderedWord, rows: Any, plan: tuple[Array, Array | None]) -> Any:
+    word, num_valid = plan
+    return take_rows(rows, argsort_words(column._replace(word=word), num_valid))
 
 
-def argsort_columns(words: tuple[OrderedWord, ...], num_valid: Array) -> Array:
-    """Sorts by several columns of words: one stable pass each, least significant first."""
-    row_ids = argsort_words(words[-1], num_valid)
-    for column in words[-2::-1]:
-        (moved,) = take_words((column,), row_ids)
-        _, row_ids = sort_words_with_row_ids(moved, num_valid, row_ids)
-    return row_ids
+def _move_rows(
+    words: tuple[OrderedWord, ...], num_valid: Array | None, rows: tuple[Array, ...], is_key: bool
+) -> tuple[tuple[Array, ...], Array]:
+    """Sorts rows; returns the row ids, too. With `is_key` the first rows are a whole key."""
+    if not is_key:
+        _, row_ids, moved = sort_columns(words, num_valid, rows, words="none")
+        return moved, row_ids
+    (sorted_word,), row_ids, values = sort_columns(words, num_valid, rows[1:], words="exact")
+    return (key_of_word(sorted_word, rows[0].dtype), *values), row_ids

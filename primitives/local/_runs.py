@@ -11,9 +11,8 @@ from ..contract._key_bits import OrderedWord, ordered_words
 from ..contract._take import take_rows, take_rows_or_zeros, take_words
 from ..contract._typing import Array
 from ..kernels.move._compact import flagged_rows
-from ..kernels.sort._radix_sort import sort_words_with_row_ids
+from ..kernels.sort._radix_sort import argsort_columns, sort_words_with_row_ids
 from ._compact import select_rows
-from ._radix_sort import argsort_columns
 
 
 class KeyRuns(NamedTuple):

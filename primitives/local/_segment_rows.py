@@ -16,9 +16,8 @@ from ..contract._key_bits import OrderedWord, ordered_words
 from ..contract._scan_operators import Scan
 from ..contract._take import take_rows, take_words
 from ..contract._typing import Array
-from ..kernels.sort._radix_sort import sort_words_with_row_ids
+from ..kernels.sort._radix_sort import argsort_columns, sort_words_with_row_ids
 from ._bucket import as_bucket_ids
-from ._radix_sort import argsort_columns
 from ._scan_segments import ScanArguments, SegmentEncoding, scan_segments
 from ._segments import as_given_ids, count_given, count_rows, place_segment_ids
 

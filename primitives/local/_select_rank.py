@@ -11,8 +11,8 @@ from ..contract._arguments import as_array, as_key, as_num_valid, type_of
 from ..contract._key_bits import ordered_words
 from ..contract._take import take_rows
 from ..contract._typing import Array, ArrayLike, Integer, Shaped
+from ..kernels.sort._radix_sort import argsort_columns
 from ..tiers._tiered import tiered
-from ._radix_sort import argsort_columns
 
 
 def select_rank(

@@ -158,6 +158,7 @@ Joins of one shard:
 - `split_words`: words of groups, and the word of the time.
 """
 
+from ..kernels.sort._radix_sort import argsort_columns
 from ._asof_rule import (
     AsofRule,
     Candidate,
@@ -185,7 +186,6 @@ from ._one_device import OneDevice
 from ._operator_scan import scan_by_operator, where_rows
 from ._quantile import as_quantile_arguments, interpolated, quantile_dtype
 from ._quantile_ranks import quantile_positions
-from ._radix_sort import argsort_columns
 from ._reduce import as_reduce_plan, as_rows_to_reduce
 from ._reduce_by_key import (
     LEAST_INDEXED_ROWS,

@@ -1,39 +1,53 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stable sort of one column of words: the portable definition, and the C++ kernel on CPU.
+"""Stable sort by columns of words: the portable definition, and the kernels on CPU and CUDA.
 
-Rows from `num_valid` on are padding: they keep their positions, after the sorted rows.
+Rows from `num_valid` on are padding: they keep their positions, after the sorted rows. All rows
+are valid if it is None.
 """
+
+import functools
+from collections.abc import Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ....shardings._compat import is_x64_enabled
-from ...contract._key_bits import OrderedWord
+from ...contract._key_bits import OrderedWord, key_of_word
 from ...contract._platform import by_platform
 from ...contract._typing import Array
-from ..base._foreign import as_words, call, of_words, word_attribute
+from ..base._cuda import has_cuda_kernels, on_cuda, scratch_of
+from ..base._foreign import ResultShape, as_words, call, of_words, word_attribute
 from ..base._library import is_native, load
+from ._portable_sort import (
+    SortedRows,
+    Words,
+    argsort_portable,
+    exact_word,
+    sort_alone,
+    sort_by_operands,
+    sort_in_pairs,
+    take,
+    with_padding_last,
+)
 
-_VARIANT_KEYS, _VARIANT_ARGSORT, _VARIANT_PAIRS = 0, 1, 2
+_VARIANT_KEYS, _VARIANT_ARGSORT, _VARIANT_PAIRS, _VARIANT_ROWS = range(4)
 
 
-def sort_words(column: OrderedWord, num_valid: Array) -> Array:
+def sort_words(column: OrderedWord, num_valid: Array | None) -> Array:
     """Sorts the words."""
 
-    def xla(word: Array, num_valid: Array) -> Array:
-        column_ = column._replace(word=word)
-        if _is_invertible(column_):
-            ordered = jax.lax.sort(_with_padding_last(column_.ordered(), num_valid))
-            return _restored(ordered, column_, num_valid)
-        return _take(word, _argsort_xla(column_, num_valid))
+    def xla(word: Array, num_valid: Array | None) -> Array:
+        own = column._replace(word=word)
+        if not own.is_invertible:
+            return sort_columns((own,), num_valid, words="exact").words[0]
+        return exact_word(own, sort_alone(with_padding_last(own.ordered(), num_valid)), num_valid)
 
-    def native(word: Array, num_valid: Array) -> Array:
-        scratch = _scratch(word, _VARIANT_KEYS)
+    def native(platform: str, word: Array, num_valid: Array | None) -> Array:
         sorted_words, _ = call(
-            "jaxframes_radix_sort_keys_v1",
-            (word[None], num_valid[None]),
-            ((word.shape, word.dtype), scratch),
+            _target(platform, "sort_keys"),
+            (word[None], _count(word, num_valid)),
+            ((word.shape, word.dtype), _scratch(platform, word, column.bits, _VARIANT_KEYS)),
             **_attributes(column),
         )
         return sorted_words
@@ -41,17 +55,17 @@ def sort_words(column: OrderedWord, num_valid: Array) -> Array:
     return _dispatch(xla, native, column.word, num_valid)
 
 
-def argsort_words(column: OrderedWord, num_valid: Array) -> Array:
+def argsort_words(column: OrderedWord, num_valid: Array | None) -> Array:
     """Returns the row ids in the order of their words, int32."""
 
-    def xla(word: Array, num_valid: Array) -> Array:
-        return _argsort_xla(column._replace(word=word), num_valid)
+    def xla(word: Array, num_valid: Array | None) -> Array:
+        return argsort_portable(column._replace(word=word), num_valid)
 
-    def native(word: Array, num_valid: Array) -> Array:
+    def native(platform: str, word: Array, num_valid: Array | None) -> Array:
         row_ids, _ = call(
-            "jaxframes_radix_argsort_v1",
-            (word[None], num_valid[None]),
-            ((word.shape, jnp.int32), _scratch(word, _VARIANT_ARGSORT)),
+            _target(platform, "argsort"),
+            (word[None], _count(word, num_valid)),
+            ((word.shape, jnp.int32), _scratch(platform, word, column.bits, _VARIANT_ARGSORT)),
             **_attributes(column),
         )
         return row_ids
@@ -60,22 +74,24 @@ def argsort_words(column: OrderedWord, num_valid: Array) -> Array:
 
 
 def sort_words_with_row_ids(
-    column: OrderedWord, num_valid: Array, row_ids: Array | None = None
+    column: OrderedWord, num_valid: Array | None, row_ids: Array | None = None
 ) -> tuple[Array, Array]:
     """Sorts the words and moves the row ids (0, 1, ... by default) with them."""
 
-    def xla(word: Array, num_valid: Array, row_ids: Array) -> tuple[Array, Array]:
-        order = _argsort_xla(column._replace(word=word), num_valid)
-        return _take(word, order), order if row_ids.size == 0 else _take(row_ids, order)
+    def xla(word: Array, num_valid: Array | None, row_ids: Array) -> tuple[Array, Array]:
+        order = argsort_portable(column._replace(word=word), num_valid)
+        return take(word, order), order if row_ids.size == 0 else take(row_ids, order)
 
-    def native(word: Array, num_valid: Array, row_ids: Array) -> tuple[Array, Array]:
+    def native(
+        platform: str, word: Array, num_valid: Array | None, row_ids: Array
+    ) -> tuple[Array, Array]:
         sorted_words, sorted_row_ids, _ = call(
-            "jaxframes_radix_sort_pairs_v1",
-            (word[None], row_ids[None], num_valid[None]),
+            _target(platform, "sort_pairs"),
+            (word[None], row_ids[None], _count(word, num_valid)),
             (
                 (word.shape, word.dtype),
                 (word.shape, jnp.int32),
-                _scratch(word, _VARIANT_PAIRS),
+                _scratch(platform, word, column.bits, _VARIANT_PAIRS),
             ),
             **_attributes(column),
         )
@@ -85,38 +101,140 @@ def sort_words_with_row_ids(
     return _dispatch(xla, native, column.word, num_valid, implicit if row_ids is None else row_ids)
 
 
-def sort_rows(column: OrderedWord, num_valid: Array, rows: tuple[Array, ...]) -> tuple[Array, ...]:
-    """Sorts rows by their words, by the kernel on CPU; without derivatives.
+def sort_columns(
+    columns: Sequence[OrderedWord],
+    num_valid: Array | None,
+    rows: Sequence[Array] = (),
+    *,
+    words: Words,
+    with_ids: bool = False,
+) -> SortedRows:
+    """Sorts rows by several columns of words, the most significant first; without derivatives.
+
+    Args:
+        columns: the words.
+        num_valid: number of valid rows, at the front.
+        rows: arrays of any dtype and row shape, which move with the words.
+        words: the sorted words of the result: "exact" ones, their unsigned integers in "order", or
+            "none".
+        with_ids: whether the row ids are read in any case, not only under differentiation.
+    """
+
+    def of_words(given: tuple[Array, ...]) -> list[OrderedWord]:
+        return [column._replace(word=word) for column, word in zip(columns, given, strict=True)]
+
+    def on_tpu(given: tuple[Array, ...], num_valid: Array | None, rows: Any) -> SortedRows:
+        return sort_by_operands(of_words(given), num_valid, rows, words)
+
+    def on_gpu(given: tuple[Array, ...], num_valid: Array | None, rows: Any) -> SortedRows:
+        return sort_in_pairs(of_words(given), num_valid, rows, words, with_ids=with_ids)
+
+    def by_passes(given: tuple[Array, ...], num_valid: Array | None, rows: Any) -> SortedRows:
+        return _sort_by_passes(of_words(given), num_valid, rows, words)
+
+    def sort(given: tuple[Array, ...], num_valid: Array | None, rows: Any) -> SortedRows:
+        if given[0].shape[0] == 0:
+            return by_passes(given, num_valid, rows)
+        # With kernels each pass is one, on CUDA too.
+        cuda = by_passes if has_cuda_kernels() else on_gpu
+        return by_platform(
+            given, num_valid, rows, tpu=on_tpu, cuda=cuda, rocm=on_gpu, default=by_passes
+        )
+
+    sort_one = jax.custom_batching.custom_vmap(sort)
+
+    @sort_one.def_vmap
+    def sort_batch(
+        axis_size: int, is_batched: Any, given: Any, num_valid: Array | None, rows: Any
+    ) -> tuple[SortedRows, Any]:
+        if any(jax.tree.leaves(is_batched[:2])):
+            axes = jax.tree.map(lambda flag: 0 if flag else None, is_batched)
+            batch = jax.vmap(sort, axes, axis_size=axis_size)(given, num_valid, rows)
+            return batch, jax.tree.map(lambda _: True, batch)
+        # A batch with one key has one order, so the key is sorted once.
+        shared = [leaf for leaf, flag in zip(rows, is_batched[2], strict=True) if not flag]
+        one = sort(given, num_valid, tuple(shared))
+        in_turn = iter(one.rows)
+        moved = tuple(
+            jax.vmap(take, (0, None))(leaf, one.row_ids) if flag else next(in_turn)
+            for leaf, flag in zip(rows, is_batched[2], strict=True)
+        )
+        flags = jax.tree.map(lambda _: False, one)._replace(rows=tuple(is_batched[2]))
+        return one._replace(rows=moved), flags
+
+    return sort_one(tuple(column.word for column in columns), num_valid, tuple(rows))
+
+
+def argsort_columns(columns: Sequence[OrderedWord], num_valid: Array | None) -> Array:
+    """Returns the row ids in the order of several columns of words, int32."""
+    return sort_columns(columns, num_valid, words="none", with_ids=True).row_ids
+
+
+def _sort_by_passes(
+    columns: Sequence[OrderedWord], num_valid: Array | None, rows: Sequence[Array], words: Words
+) -> SortedRows:
+    """One stable pass for each column, least significant first; then rows are gathered."""
+    first = columns[0].word
+    if len(columns) > 1 or words == "none":
+        row_ids = argsort_words(columns[-1], num_valid)
+    else:
+        first, row_ids = sort_words_with_row_ids(columns[0], num_valid)
+    for column in columns[-2::-1]:
+        moved = column._replace(word=take(column.word, row_ids))
+        first, row_ids = sort_words_with_row_ids(moved, num_valid, row_ids)
+    moved = tuple(take(leaf, row_ids) for leaf in rows)
+    if words == "none":
+        return SortedRows((), row_ids, moved)
+    sorted_words = (first, *(take(column.word, row_ids) for column in columns[1:]))
+    if words == "order":
+        sorted_words = tuple(
+            column._replace(word=word).ordered()
+            for column, word in zip(columns, sorted_words, strict=True)
+        )
+    return SortedRows(sorted_words, row_ids, moved)
+
+
+def sort_rows(
+    column: OrderedWord, num_valid: Array | None, rows: tuple[Array, ...], *, key_dtype: Any = None
+) -> tuple[Array, ...]:
+    """Sorts rows by their words, by the kernel where there is one; without derivatives.
 
     Args:
         column: the words.
         num_valid: number of valid rows, at the front.
         rows: columns that move with the words; not empty, and each satisfies `is_words`. They may
             vary only over mesh axes of the words or of `num_valid`.
+        key_dtype: given if the first of the rows is the key, and the words determine it.
     """
 
-    def xla(word: Array, num_valid: Array, *rows: Array) -> tuple[Array, ...]:
-        order = _argsort_xla(column._replace(word=word), num_valid)
-        return tuple(_take(leaf, order) for leaf in rows)
+    def xla(word: Array, num_valid: Array | None, *rows: Array) -> tuple[Array, ...]:
+        own = column._replace(word=word)
+        if key_dtype is None:
+            return sort_columns((own,), num_valid, rows, words="none").rows
+        (sorted_word,), _, values = sort_columns((own,), num_valid, rows[1:], words="exact")
+        return key_of_word(sorted_word, key_dtype), *values
 
-    def native(word: Array, num_valid: Array, *rows: Array) -> tuple[Array, ...]:
+    def native(
+        platform: str, word: Array, num_valid: Array | None, *rows: Array
+    ) -> tuple[Array, ...]:
         words = tuple(map(as_words, rows))
+        scratch = _scratch(platform, word, column.bits, _VARIANT_ROWS)
         _, *moved = call(
-            "jaxframes_radix_sort_rows_v1",
-            tuple(array[None] for array in (word, num_valid, *words)),
-            (_rows_scratch(word), *((leaf.shape, leaf.dtype) for leaf in words)),
+            _target(platform, "sort_rows"),
+            (word[None], _count(word, num_valid), *(array[None] for array in words)),
+            (scratch, *((leaf.shape, leaf.dtype) for leaf in words)),
             **_attributes(column),
         )
         return tuple(map(of_words, moved, [leaf.dtype for leaf in rows]))
 
-    def sort(word: Array, num_valid: Array, *rows: Array) -> tuple[Array, ...]:
+    def sort(word: Array, num_valid: Array | None, *rows: Array) -> tuple[Array, ...]:
         return _dispatch(xla, native, word, num_valid, *rows)
 
     sort_one = jax.custom_batching.custom_vmap(sort)
 
     @sort_one.def_vmap
     def sort_batch(
-        axis_size: int, is_batched: list[bool], word: Array, num_valid: Array, *rows: Array
+        axis_size: int, is_batched: list[Any], word: Array, num_valid: Any, *rows: Array
     ) -> tuple[tuple[Array, ...], tuple[bool, ...]]:
         axes = [0 if flag else None for flag in is_batched]
         if any(is_batched[:2]):
@@ -125,7 +243,7 @@ def sort_rows(column: OrderedWord, num_valid: Array, rows: tuple[Array, ...]) ->
         # A batch with one key has one order, so the key is sorted once.
         order = argsort_words(column._replace(word=word), num_valid)
         moved = tuple(
-            _take(leaf, order) if axis is None else jax.vmap(_take, (0, None))(leaf, order)
+            take(leaf, order) if axis is None else jax.vmap(take, (0, None))(leaf, order)
             for leaf, axis in zip(rows, axes[2:], strict=True)
         )
         return moved, tuple(is_batched[2:])
@@ -133,95 +251,43 @@ def sort_rows(column: OrderedWord, num_valid: Array, rows: tuple[Array, ...]) ->
     return sort_one(column.word, num_valid, *rows)
 
 
+def has_sort_kernels() -> bool:
+    """Whether a kernel sorts words on CPU, or on CUDA."""
+    return is_native() or has_cuda_kernels()
+
+
 def _dispatch(xla, native, word, num_valid, *rest):
-    if word.shape[0] == 0 or not is_native():
+    if word.shape[0] == 0:
         return xla(word, num_valid, *rest)
-    return by_platform(word, num_valid, *rest, cpu=native, default=xla)
+    kernels = {"cpu": functools.partial(native, "cpu")} if is_native() else {}
+    kernels |= on_cuda(functools.partial(native, "cuda"))
+    return by_platform(word, num_valid, *rest, default=xla, **kernels)
+
+
+def _count(word: Array, num_valid: Array | None) -> Array:
+    """The number of valid rows, as the kernels read it."""
+    return (jnp.int32(word.shape[0]) if num_valid is None else num_valid)[None]
 
 
 def _attributes(column: OrderedWord) -> dict[str, np.generic]:
     return {"flip": word_attribute(column.flip), "bits": np.int32(column.bits)}
 
 
-def _scratch(word: Array, variant: int) -> tuple[tuple[int, ...], type]:
+def _target(platform: str, name: str) -> str:
+    return f"jaxframes_{'cuda_' if platform == 'cuda' else ''}radix_{name}_v1"
+
+
+def _scratch(platform: str, word: Array, bits: int, variant: int) -> ResultShape:
+    """The scratch memory of a kernel, as a result."""
+    num_rows, word_bytes = word.shape[0], word.dtype.itemsize
+    if platform == "cuda":
+        # What moves with a word has 4 bytes, or up to 8 in a sort of rows.
+        moved_bytes = 8 if variant == _VARIANT_ROWS else 4
+        return scratch_of("radix_sort", (num_rows, word_bytes, bits, moved_bytes))
     library, _ = load()
     assert library is not None
-    scratch_bytes = library.jaxframes_radix_sort_scratch_bytes
-    return (scratch_bytes(1, word.shape[0], word.dtype.itemsize, variant),), jnp.uint8
-
-
-def _rows_scratch(word: Array) -> tuple[tuple[int, ...], type]:
-    library, _ = load()
-    assert library is not None
-    scratch_bytes = library.jaxframes_radix_sort_rows_scratch_bytes
-    return (scratch_bytes(1, word.shape[0], word.dtype.itemsize),), jnp.uint8
-
-
-def _is_invertible(column: OrderedWord) -> bool:
-    # Floats have several NaNs and two zeros that compare equal.
-    is_float = jnp.issubdtype(column.word.dtype, jnp.floating)
-    return not is_float and column.bits == 8 * column.word.dtype.itemsize
-
-
-def _take(rows: Array, row_ids: Array) -> Array:
-    return rows.at[row_ids].get(mode="promise_in_bounds", unique_indices=True)
-
-
-def _row_ids(word: Array) -> Array:
-    return jax.lax.iota(jnp.int32, word.shape[0])
-
-
-def _with_padding_last(ordered: Array, num_valid: Array) -> Array:
-    # Padding comes after the valid rows, so a stable sort leaves it last even if a key has all
-    # ones too.
-    largest = jnp.array(np.iinfo(ordered.dtype).max, ordered.dtype)
-    return jnp.where(_row_ids(ordered) < num_valid, ordered, largest)
-
-
-def _restored(ordered: Array, column: OrderedWord, num_valid: Array) -> Array:
-    flipped = ordered ^ jnp.array(column.flip, ordered.dtype)
-    words = jax.lax.bitcast_convert_type(flipped, column.word.dtype)
-    return jnp.where(_row_ids(ordered) < num_valid, words, column.word)
-
-
-def _argsort_xla(column: OrderedWord, num_valid: Array) -> Array:
-    ordered = _with_padding_last(column.ordered(), num_valid)
-    if ordered.shape[0] == 0:
-        return _row_ids(ordered)
-    row_bits = (ordered.shape[0] - 1).bit_length()
-    if ordered.dtype == jnp.uint32 and column.bits + row_bits <= 32:
-        return _argsort_few_bits(ordered, column.bits, row_bits)
-    # XLA's sort on CPU is fast for one operand only; on GPU it is CUB's radix sort for two.
-    if is_x64_enabled():
-        return by_platform(ordered, cpu=_argsort_one_operand, default=_argsort_two_operands)
-    return _argsort_two_operands(ordered)
-
-
-def _argsort_few_bits(ordered: Array, bits: int, row_bits: int) -> Array:
-    """Packs key and row id into one word of 32 bits, which any sort orders stably."""
-    # Padding has row ids after those of all valid rows, so the largest key keeps it last.
-    keys = jnp.minimum(ordered, np.uint32(2**bits - 1))
-    packed = keys << np.uint32(row_bits) | _row_ids(ordered).astype(jnp.uint32)
-    row_ids = jax.lax.sort(packed, is_stable=False) & np.uint32(2**row_bits - 1)
-    return row_ids.astype(jnp.int32)
-
-
-def _argsort_two_operands(ordered: Array) -> Array:
-    _, row_ids = jax.lax.sort((ordered, _row_ids(ordered)), num_keys=1, is_stable=True)
-    return row_ids
-
-
-def _argsort_one_operand(ordered: Array) -> Array:
-    """Packs key and row id into one word of 64 bits; a key of 64 bits needs two passes."""
-    if ordered.dtype == jnp.uint32:
-        return _argsort_packed(ordered)
-    low = ordered.astype(jnp.uint32)
-    high = (ordered >> np.uint64(32)).astype(jnp.uint32)
-    order = _argsort_packed(low)
-    return _take(order, _argsort_packed(_take(high, order)))
-
-
-def _argsort_packed(ordered: Array) -> Array:
-    row_ids = _row_ids(ordered).astype(jnp.uint64)
-    packed = ordered.astype(jnp.uint64) << np.uint64(32) | row_ids
-    return jax.lax.sort(packed).astype(jnp.int32)
+    if variant == _VARIANT_ROWS:
+        num_bytes = library.jaxframes_radix_sort_rows_scratch_bytes(1, num_rows, word_bytes)
+    else:
+        num_bytes = library.jaxframes_radix_sort_scratch_bytes(1, num_rows, word_bytes, variant)
+    return (num_bytes,), jnp.uint8

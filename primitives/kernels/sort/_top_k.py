@@ -6,16 +6,18 @@ import jax.numpy as jnp
 from ...contract._key_bits import OrderedWord
 from ...contract._platform import by_platform
 from ...contract._typing import Array
+from ..base._cuda import call_on_cuda, on_cuda
 from ..base._foreign import call, word_attribute
 from ..base._library import is_native
-from ._radix_sort import _argsort_xla
+from ._portable_sort import argsort_portable
+from ._radix_sort import argsort_words
 
 
 def top_k_words(column: OrderedWord, k: int, num_valid: Array) -> Array:
     """Row ids of the `k` smallest words, smallest first, ties by row id; int32."""
 
     def xla(word: Array, num_valid: Array) -> Array:
-        return _argsort_xla(column._replace(word=word), num_valid)[:k]
+        return argsort_portable(column._replace(word=word), num_valid)[:k]
 
     def native(word: Array, num_valid: Array) -> Array:
         (row_ids,) = call(
@@ -26,6 +28,21 @@ def top_k_words(column: OrderedWord, k: int, num_valid: Array) -> Array:
         )
         return row_ids
 
-    if k == 0 or not is_native():
+    def cuda(word: Array, num_valid: Array) -> Array:
+        num_rows = word.shape[0]
+        # The kernel selects words of 32 bits; many of them are sorted as fast.
+        if word.dtype.itemsize != 4 or k > num_rows // 8:
+            return argsort_words(column._replace(word=word), num_valid)[:k]
+        (row_ids,) = call_on_cuda(
+            "top_k",
+            (word[None], num_valid[None]),
+            (((k,), jnp.int32),),
+            (num_rows, k),
+            flip=word_attribute(column.flip),
+        )
+        return row_ids
+
+    if k == 0:
         return xla(column.word, num_valid)
-    return by_platform(column.word, num_valid, cpu=native, default=xla)
+    kernels = ({"cpu": native} if is_native() else {}) | on_cuda(cuda)
+    return by_platform(column.word, num_valid, default=xla, **kernels)

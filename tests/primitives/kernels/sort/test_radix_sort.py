@@ -117,16 +117,6 @@ def test_repeated_calls_give_the_same_bits(dtype):
         oracles.assert_same_bits(all_forms(column, 299_999), first)
 
 
-@pytest.mark.parametrize("dtype", ["uint32", "uint64"])
-@pytest.mark.parametrize("distribution", ["uniform", "zipf", "all_max"])
-def test_one_operand_and_two_operands_agree(dtype, distribution):
-    # The portable path packs key and row id on CPU, and sorts the pair on accelerators.
-    ordered = jnp.asarray(make_keys(distribution, 1000, np.dtype(dtype)))
-    oracles.assert_same_bits(
-        radix_sort._argsort_one_operand(ordered), radix_sort._argsort_two_operands(ordered)
-    )
-
-
 def columns_of(num_rows):
     """A column of each width, and one whose NaNs XLA may rewrite."""
     rng = np.random.default_rng(5)
