@@ -2,6 +2,7 @@
 """Stable multisplit: groups rows by bucket id."""
 
 import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -16,8 +17,11 @@ from ..contract._arguments import (
     type_of,
 )
 from ..contract._key_bits import OrderedWord
+from ..contract._platform import by_platform
 from ..contract._take import take_rows
 from ..contract._typing import Array, ArrayLike, Int, Integer, PyTree
+from ..kernels.base._cuda import on_cuda
+from ..kernels.sort._bucket_order_cuda import MOST_BUCKETS, bucket_order_on_cuda
 from ..kernels.sort._lower_bound import lower_bound
 from ..kernels.sort._radix_sort import sort_words_with_row_ids
 from ..tiers._tiered import tiered
@@ -155,8 +159,17 @@ def bucket_order(
 
 @functools.partial(tiered, static_argnums=2)
 def _order(bucket_ids: Array, num_valid: Array, num_buckets: int) -> BucketOrder:
-    offsets, order = group_by_bucket(bucket_ids, num_buckets, num_valid)
-    return BucketOrder(order, inverse_of(order), offsets)
+    def portable(bucket_ids: Array, num_valid: Array) -> BucketOrder:
+        offsets, order = _group_by_sort(bucket_ids, num_buckets, num_valid)
+        return BucketOrder(order, inverse_of(order), offsets)
+
+    def cuda(bucket_ids: Array, num_valid: Array) -> BucketOrder:
+        return BucketOrder(
+            *bucket_order_on_cuda(bucket_ids, num_buckets, num_valid, with_inverse=True)
+        )
+
+    ids = _of_32_bits(bucket_ids, num_buckets)
+    return by_platform(ids, num_valid, default=portable, **_on_cuda(cuda, num_buckets))
 
 
 def inverse_of(order: Array) -> Array:
@@ -185,9 +198,37 @@ def as_bucket_ids(ids: Any, num_rows: int, caller: str, name: str) -> Array:
 
 def group_by_bucket(bucket_ids: Array, num_buckets: int, num_valid: Array) -> tuple[Array, Array]:
     """Returns the offsets of the buckets, and the row ids in bucket order."""
+
+    def portable(bucket_ids: Array, num_valid: Array) -> tuple[Array, Array]:
+        return _group_by_sort(bucket_ids, num_buckets, num_valid)
+
+    def cuda(bucket_ids: Array, num_valid: Array) -> tuple[Array, Array]:
+        order, _, offsets = bucket_order_on_cuda(
+            bucket_ids, num_buckets, num_valid, with_inverse=False
+        )
+        return offsets, order
+
+    ids = _of_32_bits(bucket_ids, num_buckets)
+    return by_platform(ids, num_valid, default=portable, **_on_cuda(cuda, num_buckets))
+
+
+def _on_cuda(kernel: Callable[..., Any], num_buckets: int) -> dict[str, Callable[..., Any]]:
+    return on_cuda(kernel) if num_buckets <= MOST_BUCKETS else {}
+
+
+def _of_32_bits(bucket_ids: Array, num_buckets: int) -> Array:
+    """Bucket ids as integers of 32 bits; those out of range stay out of range."""
     if bucket_ids.dtype.itemsize < 4:
         # A narrow integer cannot hold `num_buckets`.
-        bucket_ids = bucket_ids.astype(jnp.int32)
+        return bucket_ids.astype(jnp.int32)
+    if bucket_ids.dtype.itemsize == 8:
+        is_bucket = (bucket_ids >= 0) & (bucket_ids < num_buckets)
+        return jnp.where(is_bucket, bucket_ids, num_buckets).astype(jnp.int32)
+    return bucket_ids
+
+
+def _group_by_sort(bucket_ids: Array, num_buckets: int, num_valid: Array) -> tuple[Array, Array]:
+    """The definition of `group_by_bucket`."""
     is_bucket = (bucket_ids >= 0) & (bucket_ids < num_buckets)
     ids = jnp.where(is_bucket, bucket_ids, num_buckets).astype(jnp.uint32)
     column = OrderedWord(ids, 0, num_buckets.bit_length())

@@ -3,8 +3,8 @@
 
 A scatter may process rows in any order. On CPU and TPU it follows the order of the rows, so results
 are deterministic. On GPU the order varies between runs, which changes sums and products of floats.
-There rows are sorted stably by segment and scanned, which is deterministic and stays fast if many
-rows share a segment.
+There a kernel adds floats, if it is installed; otherwise rows are sorted stably by segment and
+scanned. Both are deterministic and stay fast if many rows share a segment.
 """
 
 import functools
@@ -17,10 +17,13 @@ import numpy as np
 
 from ...shardings._compat import like_varying
 from ..contract._associative_scan import associative_scan
+from ..contract._moved import with_tangents
 from ..contract._platform import by_platform
 from ..contract._take import take_rows
 from ..contract._typing import Array
+from ..kernels.base._cuda import on_cuda
 from ..kernels.reduce._segment_sum import can_count, can_sum, native_counts, native_sums
+from ..kernels.reduce._segment_sum_cuda import can_sum_on_cuda, sums_on_cuda
 from ._bucket import group_by_bucket
 
 _BLOCK_ROWS = 2**19
@@ -139,9 +142,20 @@ def add_floats(rows: Array, ids: Array, num_segments: int) -> Array:
         return scatter("add", rows, ids, num_segments, 0)
 
     def by_sort(rows: Array, ids: Array) -> Array:
-        return reduce_sorted(jax.lax.add, 0, rows, ids, num_segments)
+        return _add_sorted(rows, ids, num_segments=num_segments)
 
-    return by_platform(rows, ids, cuda=by_sort, rocm=by_sort, default=by_scatter)
+    def by_kernel(rows: Array, ids: Array) -> Array:
+        sums = sums_on_cuda(jax.lax.stop_gradient(rows), ids, num_segments)
+        route = functools.partial(_add_sorted, num_segments=num_segments)
+        return with_tangents(route, sums, rows, ids)
+
+    kernel = on_cuda(by_kernel) if can_sum_on_cuda(rows, ids) else {}
+    platforms = {"cuda": by_sort, "rocm": by_sort} | kernel
+    return by_platform(rows, ids, default=by_scatter, **platforms)
+
+
+def _add_sorted(rows: Array, ids: Array, *, num_segments: int) -> Array:
+    return reduce_sorted(jax.lax.add, 0, rows, ids, num_segments)
 
 
 def add_given(rows: Array, given: GivenIds, ids: Array, num_segments: int) -> Array:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stable selection by a mask: the portable definition, and the C++ kernel on CPU."""
+"""Stable selection by a mask: the portable definition, and the kernels on CPU and CUDA."""
 
+import functools
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -10,10 +11,11 @@ import jax.numpy as jnp
 from ....shardings._compat import as_varying, like_varying, varying_axes
 from ...contract._platform import by_platform
 from ...contract._typing import Array
+from ..base._cuda import has_cuda_kernels, on_cuda
 from ..base._foreign import as_words, call, of_words
 from ..base._library import is_native
 
-_CHUNK_ROWS = 1 << 16  # flag_chunks in compact.h
+_CHUNK_ROWS = 1 << 16  # kFlagChunkRows in kept_words.h
 
 
 class Flags(NamedTuple):
@@ -35,20 +37,21 @@ class Flags(NamedTuple):
 def count_flags(mask: Array, num_valid: Array) -> Flags:
     """Counts the flags of the first `num_valid` rows of a mask."""
     num_rows = mask.shape[0]
-    if num_rows == 0 or not is_native():
+    if num_rows == 0 or not (is_native() or has_cuda_kernels()):
         return Flags(mask, num_valid, _count_xla(mask, num_valid), None)
     num_chunks = -(-num_rows // _CHUNK_ROWS)
 
-    def native(mask: Array, num_valid: Array) -> tuple[Array, Array]:
+    def native(target: str, mask: Array, num_valid: Array) -> tuple[Array, Array]:
         results = (((num_chunks,), jnp.int32), ((), jnp.int32))
-        before, count = call("jaxframes_count_flags_v1", (mask[None], num_valid[None]), results)
+        before, count = call(target, (mask[None], num_valid[None]), results)
         return before, count
 
     def xla(mask: Array, num_valid: Array) -> tuple[Array, Array]:
         count = _count_xla(mask, num_valid)
         return like_varying(jnp.zeros((num_chunks,), jnp.int32), count), count
 
-    before, count = by_platform(mask, num_valid, cpu=native, default=xla)
+    kernels = _kernels(native, "count_flags")
+    before, count = by_platform(mask, num_valid, default=xla, **kernels)
     return Flags(mask, num_valid, count, before)
 
 
@@ -104,21 +107,30 @@ def flagged_words(
     # All results of one kernel vary over the same mesh axes.
     axes = varying_axes(*jax.tree.leaves(flags), *words)
 
-    def native(flags: Flags, words: tuple[Array, ...]) -> tuple[Array, ...]:
+    def native(target: str, flags: Flags, words: tuple[Array, ...]) -> tuple[Array, ...]:
         assert flags.before is not None
         sources = tuple(map(as_words, words))
         dtypes = [jnp.int32] * with_ids + [source.dtype for source in sources]
         counted = (flags.mask[None], flags.before[None], flags.count[None])
         selected = call(
-            "jaxframes_flagged_rows_v1",
+            target,
             (*counted, *(source[None] for source in sources)),
             [((capacity,), dtype) for dtype in dtypes],
         )
         dtypes = [jnp.int32] * with_ids + [array.dtype for array in words]
         return tuple(map(of_words, selected, dtypes))
 
+    kernels = _kernels(native, "flagged_rows")
     return by_platform(
-        flags, tuple(words), cpu=native, default=lambda *_: as_varying(otherwise(), axes)
+        flags, tuple(words), default=lambda *_: as_varying(otherwise(), axes), **kernels
+    )
+
+
+def _kernels(native: Callable[..., Any], name: str) -> dict[str, Callable[..., Any]]:
+    """The kernels of each platform, which have one contract."""
+    on_cpu = functools.partial(native, f"jaxframes_{name}_v1")
+    return ({"cpu": on_cpu} if is_native() else {}) | on_cuda(
+        functools.partial(native, f"jaxframes_cuda_{name}_v1")
     )
 
 
