@@ -230,9 +230,9 @@ def _sort_words_and_ids(words: tuple[Array, ...], bits: int) -> tuple[tuple[Arra
         *sorted_words, sorted_ids = unpack_fields(packed, widths)
         return tuple(sorted_words), sorted_ids.astype(jnp.int32)
     # Stable passes, least significant word first.
-    *others, last = words
-    first, row_ids = jax.lax.sort((last, row_ids), num_keys=1, is_stable=True)
-    for word in reversed(others):
+    passes = list(reversed(words))
+    first, row_ids = jax.lax.sort((passes[0], row_ids), num_keys=1, is_stable=True)
+    for word in passes[1:]:
         first, row_ids = jax.lax.sort((take(word, row_ids), row_ids), num_keys=1, is_stable=True)
     return (first, *(take(word, row_ids) for word in words[1:])), row_ids
 
