@@ -8,10 +8,11 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..contract._associative_scan import associative_scan
 from ..contract._scan_operators import Scan
 from ..contract._typing import Array
-from ..kernels.scan._segmented_scan import fill_padding, per_row, shift_rows, start_flags
+from ..kernels.scan._function_scan import scan_by_function
+from ..kernels.scan._function_scan import where_rows as where_rows
+from ..kernels.scan._segmented_scan import fill_padding, shift_rows, start_flags
 from ..tiers._tiered import tiered
 
 
@@ -25,28 +26,10 @@ def scan_by_operator(
         # Padding comes first in the order of the scan.
         num_rows = jax.tree.leaves(rows)[0].shape[0]
         heads = start_flags(heads, num_rows, num_valid, reverse=True)
-    if heads is None:
-        results = associative_scan(combine, rows)
-    else:
-        combine_segments = functools.partial(_combine_segments, combine)
-        _, results = associative_scan(combine_segments, (heads, rows), reverse=scan.reverse)
+    results = scan_by_function(scan.op, rows, heads, scan.reverse)
     if scan.exclusive:
         results = with_initial(combine, initial, results, heads, num_valid, scan.reverse)
     return jax.tree.map(lambda leaf: fill_padding(leaf, num_valid), results)
-
-
-def _combine_segments(combine: Callable[..., Any], left: Any, right: Any) -> Any:
-    left_has_head, left_rows = left
-    right_has_head, right_rows = right
-    combined = combine(left_rows, right_rows)
-    return left_has_head | right_has_head, where_rows(right_has_head, right_rows, combined)
-
-
-def where_rows(flags: Array, rows: Any, others: Any) -> Any:
-    """Selects each row from `rows` if its flag is set, otherwise from `others`."""
-    return jax.tree.map(
-        lambda row, other: jnp.where(per_row(flags, row.ndim), row, other), rows, others
-    )
 
 
 def with_initial(

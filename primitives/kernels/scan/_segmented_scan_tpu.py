@@ -6,7 +6,6 @@ Integers of 64 bits are scanned as two words: a TPU core has none.
 
 import functools
 import math
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -16,7 +15,7 @@ import numpy as np
 from ...contract._associative_scan import nothing_of
 from ...contract._scan_operators import NamedOperator, Scan, combine_named, identity_of
 from ...contract._typing import Array
-from ._block_scan_tpu import Operands, scan_columns
+from ._block_scan_tpu import Combine, Operands, restarting, scan_columns
 
 _SIGN = np.int32(-(2**31))
 
@@ -59,7 +58,7 @@ def _scan_line(
         return (*filled, *(flags.astype(np.int32) for flags in rows[len(words) :]))
 
     combined = scan_columns(
-        combine if heads is None else _restarting(combine),
+        combine if heads is None else restarting(combine),
         load,
         columns,
         num_valid,
@@ -70,22 +69,8 @@ def _scan_line(
     return _of_words(combined, dtype) if is_wide else combined[0]
 
 
-def _of_one(op: NamedOperator) -> Callable[[Operands, Operands], Operands]:
+def _of_one(op: NamedOperator) -> Combine:
     return lambda left, right: (combine_named(op, left[0], right[0]),)
-
-
-def _restarting(
-    combine: Callable[[Operands, Operands], Operands],
-) -> Callable[[Operands, Operands], Operands]:
-    """A scan that restarts at heads; the last operand flags them."""
-
-    def restarted(left: Operands, right: Operands) -> Operands:
-        is_head = right[-1] != 0
-        combined = combine(left[:-1], right[:-1])
-        kept = (jnp.where(is_head, new, old) for new, old in zip(right, combined, strict=False))
-        return (*kept, left[-1] | right[-1])
-
-    return restarted
 
 
 def _words_of(values: Any) -> tuple[Any, Any]:
