@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "base/host_device.h"
+
 namespace jaxframes {
 
 // Integers: smallest (key ^ flip) first. `flip` is 0 for unsigned keys, the sign bit
@@ -18,8 +20,8 @@ struct IntegerOrder {
 
   Key flip = 0;
 
-  Key ordered(Key key) const { return key ^ flip; }
-  Key to_key(Key ordered) const { return ordered ^ flip; }
+  JAXFRAMES_HOST_DEVICE Key ordered(Key key) const { return key ^ flip; }
+  JAXFRAMES_HOST_DEVICE Key to_key(Key ordered) const { return ordered ^ flip; }
 };
 
 // Floating point, given as its bits: -0.0 equals 0.0, and all NaNs are equal and come
@@ -30,24 +32,26 @@ class FloatOrder {
   using Key = KeyType;
   static constexpr bool kIsExact = false;
 
-  explicit FloatOrder(bool descending = false)
+  JAXFRAMES_HOST_DEVICE explicit FloatOrder(bool descending = false)
       : flip_(descending ? static_cast<Key>(~Key{0}) : Key{0}),
         // The number of the quiet NaN just past the last infinity. It ends in the same zeros (or
         // ones) as short fractions, so a NaN needs no extra bits.
         nan_(static_cast<Key>(from_zero(descending ? kQuietNan | kSign : kQuietNan) ^ flip_)) {}
 
-  Key ordered(Key key) const {
+  JAXFRAMES_HOST_DEVICE Key ordered(Key key) const {
     return is_nan(key) ? nan_ : static_cast<Key>(from_zero(key) ^ flip_);
   }
   // Returns 0.0 for both zeros, and one NaN for all.
-  Key to_key(Key ordered) const {
+  JAXFRAMES_HOST_DEVICE Key to_key(Key ordered) const {
     const Key distance = ordered ^ flip_;
     return distance & kSign ? static_cast<Key>(distance - kSign)
                             : static_cast<Key>(Key{0} - distance);
   }
 
-  static bool is_zero(Key key) { return static_cast<Key>(key << 1) == 0; }
-  static bool is_nan(Key key) { return static_cast<Key>(key & ~kSign) > kInfinity; }
+  JAXFRAMES_HOST_DEVICE static bool is_zero(Key key) { return static_cast<Key>(key << 1) == 0; }
+  JAXFRAMES_HOST_DEVICE static bool is_nan(Key key) {
+    return static_cast<Key>(key & ~kSign) > kInfinity;
+  }
 
  private:
   static constexpr int kBits = 8 * sizeof(Key);
@@ -58,7 +62,7 @@ class FloatOrder {
 
   // Sign and magnitude as one number: the magnitude is added to or subtracted from the middle of
   // the range, where both zeros are.
-  static Key from_zero(Key key) {
+  JAXFRAMES_HOST_DEVICE static Key from_zero(Key key) {
     const Key is_negative = static_cast<Key>(Key{0} - (key >> (kBits - 1)));
     return static_cast<Key>(static_cast<Key>((key ^ is_negative) - is_negative) |
                             (~is_negative & kSign));

@@ -15,6 +15,7 @@
 #endif
 
 #include "base/thread_pool.h"
+#include "move/kept_words.h"
 
 namespace jaxframes {
 
@@ -23,8 +24,8 @@ struct RowIds {
   int32_t operator[](int64_t row) const { return static_cast<int32_t>(row); }
 };
 
-// Chunks of rows for one thread. The Python wrapper allocates a count of flags before each.
-inline Chunks flag_chunks(int64_t num_rows) { return Chunks::of_rows(num_rows, 1 << 16); }
+// Chunks of rows for one thread.
+inline Chunks flag_chunks(int64_t num_rows) { return Chunks::of_rows(num_rows, kFlagChunkRows); }
 
 // The counted flags of one row of a batch: before[chunk] flags before a chunk, `count` in total.
 // One bit of each byte of the mask is used.
@@ -33,15 +34,6 @@ struct Flags {
   int64_t num_rows;
   const int32_t* before;
   int32_t count;
-};
-
-// The selection from a batch: words of 1, 2, 4 or 8 bytes, one for each row, or, without a source,
-// the ids of the rows, int32.
-struct KeptWords {
-  bool are_ids;
-  const void* source;
-  void* kept;
-  int64_t word_bytes;
 };
 
 namespace internal {

@@ -1,31 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The segment ids of the FFI handlers: their checks and their types.
+// The segment ids of the FFI handlers, by row and by type.
 #ifndef JAXFRAMES_KERNELS_REDUCE_SEGMENT_IDS_FFI_H_
 #define JAXFRAMES_KERNELS_REDUCE_SEGMENT_IDS_FFI_H_
 
 #include <cstdint>
-#include <string>
 
 #include "base/ffi_arguments.h"
+#include "reduce/segment_arguments.h"
 #include "reduce/segment_sum.h"
 
 namespace jaxframes {
-
-// Checks segment ids, and results with one number for each segment.
-inline void check_segments(ArgumentChecker& checker, const ffi::AnyBuffer& ids,
-                           const ffi::AnyBuffer& first_id, const ffi::AnyBuffer& num_valid,
-                           const ffi::AnyBuffer& results, const std::string& name) {
-  checker.require_keys(ids, "ids");
-  checker.require(!ArgumentChecker::is_floating(ids), "ids must be integers");
-  checker.require(results.dimensions().size() > 0, name + " must have shape [..., segments]");
-  if (!checker.ok()) return;
-  const int64_t batch = batch_size(ids);
-  checker.require_dtype(first_id, "first_id", ids.element_type());
-  checker.require_scalars(first_id, "first_id", batch);
-  checker.require_dtype(num_valid, "num_valid", ffi::DataType::S32);
-  checker.require_scalars(num_valid, "num_valid", batch);
-  checker.require_rows(results, name.c_str(), batch, row_length(results));
-}
 
 // Calls each_row(executor, row, ids of the row) for each row of the batch.
 template <typename Id, typename EachRow>

@@ -32,11 +32,7 @@ ffi::Error segment_sum_target(ffi::ThreadPool pool, ffi::AnyBuffer ids, ffi::Any
                               ffi::AnyBuffer num_valid, ffi::AnyBuffer numbers,
                               ffi::Result<ffi::AnyBuffer> sums) {
   ArgumentChecker checker(kSegmentSum);
-  check_segments(checker, ids, first_id, num_valid, *sums, "the result");
-  checker.require_keys(numbers, "numbers");
-  if (!checker.ok()) return checker.error();
-  checker.require_rows(numbers, "numbers", batch_size(ids), row_length(ids));
-  checker.require_dtype(*sums, "sums", numbers.element_type());
+  check_segment_sum(checker, ids, first_id, num_valid, numbers, *sums);
   if (!checker.ok()) return checker.error();
   return run_kernel(kSegmentSum, [&] {
     XlaExecutor executor(pool);

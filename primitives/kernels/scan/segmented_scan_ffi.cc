@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "base/ffi_arguments.h"
+#include "scan/scan_arguments.h"
 
 namespace jaxframes {
 namespace {
@@ -69,21 +70,7 @@ ffi::Error segmented_scan_target(ffi::ThreadPool pool, ffi::AnyBuffer values,
                                  ffi::Result<ffi::AnyBuffer> results, int32_t op,
                                  bool reverse, bool exclusive) {
   ArgumentChecker checker(kSegmentedScan);
-  checker.require_keys(values, "values");
-  checker.require(heads.dimensions().size() > 0, "heads must have shape [..., num_rows]");
-  if (!checker.ok()) return checker.error();
-  const int64_t batch = batch_size(values), num_rows = row_length(values);
-  checker.require_dtype(heads, "heads", ffi::DataType::PRED);
-  checker.require(row_length(heads) == 0 || row_length(heads) == num_rows,
-                  "heads must have as many rows as values, or none, got " +
-                      ArgumentChecker::shape_of(heads));
-  checker.require(batch_size(heads) == 0 ? batch == 0 : batch % batch_size(heads) == 0,
-                  "a row of heads must serve as many rows of values as any other");
-  checker.require_dtype(num_valid, "num_valid", ffi::DataType::S32);
-  checker.require_scalars(num_valid, "num_valid", batch_size(heads));
-  checker.require_dtype(*results, "results", values.element_type());
-  checker.require_rows(*results, "results", batch, num_rows);
-  checker.require(op >= 0 && op <= 3, "op must be in [0, 3], got " + std::to_string(op));
+  check_scan(checker, values, heads, num_valid, *results, op);
   if (!checker.ok()) return checker.error();
   return run_kernel(kSegmentedScan, [&] {
     XlaExecutor executor(pool);

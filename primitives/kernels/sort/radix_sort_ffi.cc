@@ -8,6 +8,7 @@
 #include "base/ffi_arguments.h"
 #include "base/huge_pages.h"
 #include "sort/radix_sort_rows.h"
+#include "sort/sort_arguments.h"
 
 namespace jaxframes {
 namespace {
@@ -25,48 +26,8 @@ int64_t scratch_bytes(int64_t batch, int64_t num_rows, int word_bytes, SortVaria
   return batch * radix_sort_row_scratch_bytes(num_rows, word_bytes, variant);
 }
 
-// The buffers of one call; null if the variant lacks one.
-struct Buffers {
-  const ffi::AnyBuffer* keys = nullptr;
-  const ffi::AnyBuffer* row_ids = nullptr;
-  const ffi::AnyBuffer* num_valid = nullptr;
-  const ffi::AnyBuffer* sorted_keys = nullptr;
-  const ffi::AnyBuffer* sorted_row_ids = nullptr;
-  const ffi::AnyBuffer* scratch = nullptr;
-};
-
-void check(ArgumentChecker& checker, const Buffers& buffers, WordBits flip, int32_t bits) {
-  checker.require_keys(*buffers.keys, "keys");
-  checker.require_flip(*buffers.keys, flip);
-  if (!checker.ok()) return;
-  const int64_t batch = batch_size(*buffers.keys);
-  const int64_t num_rows = row_length(*buffers.keys);
-  const int word_bytes = ArgumentChecker::word_bytes(*buffers.keys);
-  checker.require_dtype(*buffers.num_valid, "num_valid", ffi::DataType::S32);
-  checker.require_scalars(*buffers.num_valid, "num_valid", batch);
-  if (buffers.row_ids != nullptr) {
-    const bool is_implicit = buffers.row_ids->element_count() == 0;
-    checker.require_dtype(*buffers.row_ids, "row_ids", ffi::DataType::S32);
-    checker.require_rows(*buffers.row_ids, "row_ids", batch, is_implicit ? 0 : num_rows);
-  }
-  if (buffers.sorted_keys != nullptr) {
-    checker.require_dtype(*buffers.sorted_keys, "sorted_keys", buffers.keys->element_type());
-    checker.require_rows(*buffers.sorted_keys, "sorted_keys", batch, num_rows);
-  }
-  if (buffers.sorted_row_ids != nullptr) {
-    checker.require_dtype(*buffers.sorted_row_ids, "sorted row_ids", ffi::DataType::S32);
-    checker.require_rows(*buffers.sorted_row_ids, "sorted row_ids", batch, num_rows);
-  }
-  checker.require(0 <= bits && bits <= 8 * word_bytes,
-                  "bits must be in [0, " + std::to_string(8 * word_bytes) + "], got " +
-                      std::to_string(bits));
-  checker.require(bits == 8 * word_bytes || !ArgumentChecker::is_floating(*buffers.keys),
-                  "bits must be " + std::to_string(8 * word_bytes) +
-                      " for floating point, got " + std::to_string(bits));
-}
-
 template <typename Order>
-SortArguments<Order> arguments_of(const Buffers& buffers, const Order& order, int32_t bits) {
+SortArguments<Order> arguments_of(const SortBuffers& buffers, const Order& order, int32_t bits) {
   using Key = typename Order::Key;
   const auto ids_of = [](const ffi::AnyBuffer* buffer) {
     const bool has_ids = buffer != nullptr && buffer->element_count() != 0;
@@ -85,10 +46,10 @@ SortArguments<Order> arguments_of(const Buffers& buffers, const Order& order, in
 }
 
 template <SortVariant kVariant>
-ffi::Error call(const char* target, ffi::ThreadPool pool, const Buffers& buffers,
+ffi::Error call(const char* target, ffi::ThreadPool pool, const SortBuffers& buffers,
                 WordBits flip, int32_t bits) {
   ArgumentChecker checker(target);
-  check(checker, buffers, flip, bits);
+  check_sort(checker, buffers, flip, bits);
   if (!checker.ok()) return checker.error();
   const int word_bytes = ArgumentChecker::word_bytes(*buffers.keys);
   checker.require_scratch(*buffers.scratch,
@@ -107,14 +68,14 @@ ffi::Error call(const char* target, ffi::ThreadPool pool, const Buffers& buffers
 ffi::Error sort_keys(ffi::ThreadPool pool, ffi::AnyBuffer keys, ffi::AnyBuffer num_valid,
                      ffi::Result<ffi::AnyBuffer> sorted_keys,
                      ffi::Result<ffi::AnyBuffer> scratch, WordBits flip, int32_t bits) {
-  const Buffers buffers = {&keys, nullptr, &num_valid, &*sorted_keys, nullptr, &*scratch};
+  const SortBuffers buffers = {&keys, nullptr, &num_valid, &*sorted_keys, nullptr, &*scratch};
   return call<SortVariant::kKeys>(kSortKeys, pool, buffers, flip, bits);
 }
 
 ffi::Error argsort(ffi::ThreadPool pool, ffi::AnyBuffer keys, ffi::AnyBuffer num_valid,
                    ffi::Result<ffi::AnyBuffer> row_ids, ffi::Result<ffi::AnyBuffer> scratch,
                    WordBits flip, int32_t bits) {
-  const Buffers buffers = {&keys, nullptr, &num_valid, nullptr, &*row_ids, &*scratch};
+  const SortBuffers buffers = {&keys, nullptr, &num_valid, nullptr, &*row_ids, &*scratch};
   return call<SortVariant::kArgsort>(kArgsort, pool, buffers, flip, bits);
 }
 
@@ -122,7 +83,7 @@ ffi::Error sort_pairs(ffi::ThreadPool pool, ffi::AnyBuffer keys, ffi::AnyBuffer 
                       ffi::AnyBuffer num_valid, ffi::Result<ffi::AnyBuffer> sorted_keys,
                       ffi::Result<ffi::AnyBuffer> sorted_row_ids,
                       ffi::Result<ffi::AnyBuffer> scratch, WordBits flip, int32_t bits) {
-  const Buffers buffers = {&keys,         &row_ids,         &num_valid,
+  const SortBuffers buffers = {&keys,         &row_ids,         &num_valid,
                            &*sorted_keys, &*sorted_row_ids, &*scratch};
   return call<SortVariant::kPairs>(kSortPairs, pool, buffers, flip, bits);
 }
@@ -130,27 +91,19 @@ ffi::Error sort_pairs(ffi::ThreadPool pool, ffi::AnyBuffer keys, ffi::AnyBuffer 
 ffi::Error sort_rows(ffi::ThreadPool pool, ffi::AnyBuffer keys, ffi::AnyBuffer num_valid,
                      ffi::RemainingArgs columns_in, ffi::Result<ffi::AnyBuffer> scratch,
                      ffi::RemainingRets columns_out, WordBits flip, int32_t bits) {
-  const Buffers buffers = {&keys, nullptr, &num_valid, nullptr, nullptr, &*scratch};
+  const SortBuffers buffers = {&keys, nullptr, &num_valid, nullptr, nullptr, &*scratch};
   ArgumentChecker checker(kSortRows);
-  check(checker, buffers, flip, bits);
-  const std::vector<ffi::AnyBuffer> sources = buffers_of(checker, columns_in),
-                                    results = buffers_of(checker, columns_out);
-  checker.require(sources.size() == results.size(), "each moved column needs one result");
+  check_sort(checker, buffers, flip, bits);
   if (!checker.ok()) return checker.error();
-  const int64_t batch = batch_size(keys), num_rows = row_length(keys);
   checker.require_scratch(*scratch,
-                  rows_scratch_bytes(batch, num_rows, ArgumentChecker::word_bytes(keys)));
+                  rows_scratch_bytes(batch_size(keys), row_length(keys),
+                                     ArgumentChecker::word_bytes(keys)));
   std::vector<MovedColumn> columns;
-  for (size_t i = 0; i < sources.size(); ++i) {
-    const ffi::AnyBuffer &source = sources[i], &moved = results[i];
-    checker.require_rows(source, "a column", batch, num_rows);
-    checker.require_rows(moved, "a moved column", batch, num_rows);
-    checker.require_dtype(moved, "a moved column", source.element_type());
-    checker.require_words(source, "a column");
-    if (!checker.ok()) return checker.error();
-    advise_huge_pages(moved.untyped_data(), static_cast<int64_t>(moved.size_bytes()));
-    columns.push_back({source.untyped_data(), moved.untyped_data(),
-                       static_cast<int>(ffi::ByteWidth(source.element_type()))});
+  for (const MovedBuffers& column : moved_buffers(checker, keys, columns_in, columns_out)) {
+    advise_huge_pages(column.moved.untyped_data(),
+                      static_cast<int64_t>(column.moved.size_bytes()));
+    columns.push_back({column.source.untyped_data(), column.moved.untyped_data(),
+                       static_cast<int>(ffi::ByteWidth(column.source.element_type()))});
   }
   if (!checker.ok()) return checker.error();
   return run_kernel(kSortRows, [&] {

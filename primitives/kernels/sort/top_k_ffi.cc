@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/ffi_arguments.h"
+#include "sort/top_k_arguments.h"
 
 namespace jaxframes {
 namespace {
@@ -27,19 +28,9 @@ void run(Executor& executor, const ffi::AnyBuffer& keys, const ffi::AnyBuffer& n
 ffi::Error top_k_target(ffi::ThreadPool pool, ffi::AnyBuffer keys, ffi::AnyBuffer num_valid,
                         ffi::Result<ffi::AnyBuffer> row_ids, WordBits flip) {
   ArgumentChecker checker(kTopK);
-  checker.require_keys(keys, "keys");
-  checker.require_flip(keys, flip);
-  checker.require(row_ids->dimensions().size() > 0, "row_ids must have shape [..., k]");
+  check_top_k(checker, keys, num_valid, *row_ids, flip);
   if (!checker.ok()) return checker.error();
-  const int64_t batch = batch_size(keys), num_rows = row_length(keys);
   const int64_t k = row_length(*row_ids);
-  checker.require_dtype(num_valid, "num_valid", ffi::DataType::S32);
-  checker.require_scalars(num_valid, "num_valid", batch);
-  checker.require_dtype(*row_ids, "row_ids", ffi::DataType::S32);
-  checker.require_rows(*row_ids, "row_ids", batch, k);
-  checker.require(k <= num_rows, "k must be at most the number of rows, got k=" +
-                                     std::to_string(k) + " of " + std::to_string(num_rows));
-  if (!checker.ok()) return checker.error();
   return run_kernel(kTopK, [&] {
     XlaExecutor executor(pool);
     with_order(keys, flip, [&](const auto& order) {
