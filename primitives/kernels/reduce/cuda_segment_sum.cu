@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reduce/cuda_segment_sum.h"
+
+#include <cstdint>
+
+#include "base/cuda_rows.cuh"
+#include "reduce/cuda_segment_tables.cuh"
+#include "scan/cuda_scan_tiles.cuh"
+
+namespace jaxframes {
+namespace {
+
+// The rows in the order of their segments, scanned so that the last row of each has its sum.
+template <typename Number>
+struct SortedSums {
+  using Value = Number;
+  static constexpr bool kHasHeads = true;
+
+  const uint32_t* segments;
+  const Number* numbers;
+  Number* sums;
+  int64_t size;
+  uint32_t num_segments;
+
+  static __device__ Number nothing() { return -0.0; }
+  static __device__ Number combine(Number left, Number right) { return left + right; }
+  __device__ Number value(int64_t at) const { return numbers[at]; }
+  __device__ bool is_head(int64_t at) const {
+    return at == 0 || segments[at] != segments[at - 1];
+  }
+  __device__ void store(int64_t at, bool, Number sum) const {
+    const uint32_t segment = segments[at];
+    if (segment < num_segments && (at + 1 == size || segments[at + 1] != segment)) {
+      // A sum starts at 0.0, and so none is -0.0.
+      sums[segment] = Number{0} + sum;
+    }
+  }
+};
+
+template <typename Id, typename Number>
+cudaError_t sum_few(const SegmentsOnGpu<Id>& segments, const Number* numbers, Number* sums,
+                    CudaScratch scratch, cudaStream_t stream) {
+  const int64_t num_segments = static_cast<int64_t>(segments.num_segments);
+  const auto blocks = TableBlocks::of(segments.num_rows, num_segments, sizeof(Number));
+  Number* const partial = scratch.take<Number>(blocks.num_blocks * num_segments);
+  const size_t table_bytes = blocks.num_warps * num_segments * sizeof(Number);
+  // More than 48 KiB must be asked for.
+  JAXFRAMES_RETURN_IF_FAILED(cudaFuncSetAttribute(add_to_tables<Id, Number>,
+                                                  cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                  static_cast<int>(kTableBytes)));
+  add_to_tables<Id, Number>
+      <<<static_cast<unsigned>(blocks.num_blocks), 32 * blocks.num_warps, table_bytes, stream>>>(
+          segments, numbers, blocks.rows_of_warp, partial);
+  JAXFRAMES_RETURN_IF_FAILED(cudaGetLastError());
+  add_blocks<Number><<<static_cast<unsigned>((num_segments + 31) / 32), dim3(32, 8), 0, stream>>>(
+      partial, blocks.num_blocks, num_segments, sums);
+  return cudaGetLastError();
+}
+
+template <typename Id, typename Number>
+cudaError_t sum_many(const SegmentsOnGpu<Id>& segments, const Number* numbers, Number* sums,
+                     CudaScratch scratch, cudaStream_t stream) {
+  const auto memory = SortedSegments::take(scratch, segments.num_rows, sizeof(Number));
+  const uint32_t num_segments = static_cast<uint32_t>(segments.num_segments);
+  JAXFRAMES_RETURN_IF_FAILED(cudaMemsetAsync(sums, 0, num_segments * sizeof(Number), stream));
+  uint32_t* const of_rows = memory.segments;
+  JAXFRAMES_RETURN_IF_FAILED(for_each_row_on_gpu(
+      segments.num_rows,
+      [=] __device__(int64_t row) {
+        const uint32_t segment = segments(row, segments.valid(), *segments.first_id);
+        of_rows[row] = min(segment, num_segments);
+      },
+      stream));
+  JAXFRAMES_RETURN_IF_FAILED(cuda_sort_numbers(
+      memory.segments, memory.sorted_segments, numbers, memory.sorted_numbers, sizeof(Number),
+      segments.num_rows, bit_length(num_segments), memory.sort, stream));
+  return scan_rows(
+      SortedSums<Number>{memory.sorted_segments,
+                         reinterpret_cast<const Number*>(memory.sorted_numbers), sums,
+                         segments.num_rows, num_segments},
+      scratch, stream);
+}
+
+template <typename Id, typename Number>
+cudaError_t sum_lines(const CudaSegmentSum& call, void* scratch, cudaStream_t stream) {
+  for (int64_t line = 0; line < call.batch; ++line) {
+    const SegmentsOnGpu<Id> segments{
+        static_cast<const Id*>(call.ids) + line * call.num_rows,
+        static_cast<const Id*>(call.first_id) + line, call.num_valid + line, call.num_rows,
+        static_cast<uint64_t>(call.num_segments)};
+    const auto* const numbers = static_cast<const Number*>(call.numbers) + line * call.num_rows;
+    auto* const sums = static_cast<Number*>(call.sums) + line * call.num_segments;
+    JAXFRAMES_RETURN_IF_FAILED(
+        call.num_segments <= kMostTableSegments
+            ? sum_few(segments, numbers, sums, CudaScratch(scratch), stream)
+            : sum_many(segments, numbers, sums, CudaScratch(scratch), stream));
+  }
+  return cudaSuccess;
+}
+
+template <typename Id>
+cudaError_t sum_numbers(const CudaSegmentSum& call, void* scratch, cudaStream_t stream) {
+  return call.number_bytes == 4 ? sum_lines<Id, float>(call, scratch, stream)
+                                : sum_lines<Id, double>(call, scratch, stream);
+}
+
+}  // namespace
+
+cudaError_t cuda_segment_sum(const CudaSegmentSum& call, void* scratch, cudaStream_t stream) {
+  if (call.num_segments == 0) return cudaSuccess;
+  if (call.num_rows == 0) {
+    const size_t bytes = call.batch * call.num_segments * call.number_bytes;
+    return bytes == 0 ? cudaSuccess : cudaMemsetAsync(call.sums, 0, bytes, stream);
+  }
+  switch (call.id_type) {
+    case SegmentId::kS32: return sum_numbers<int32_t>(call, scratch, stream);
+    case SegmentId::kU32: return sum_numbers<uint32_t>(call, scratch, stream);
+    case SegmentId::kS64: return sum_numbers<int64_t>(call, scratch, stream);
+    default: return sum_numbers<uint64_t>(call, scratch, stream);
+  }
+}
+
+}  // namespace jaxframes

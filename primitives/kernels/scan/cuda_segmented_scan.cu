@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scan/cuda_segmented_scan.h"
+
+#include <cstdint>
+#include <cuda/std/limits>
+#include <type_traits>
+
+#include "base/cuda_scratch.h"
+#include "scan/cuda_scan_tiles.cuh"
+
+namespace jaxframes {
+namespace {
+
+template <typename T, ScanOperator kOp>
+struct Operator;
+
+// -0.0 keeps the bits of the first row, unlike 0.0, which an exclusive scan starts with.
+template <typename T>
+struct Operator<T, ScanOperator::kAdd> {
+  static __device__ T nothing() { return std::is_floating_point_v<T> ? T(-0.0) : T(0); }
+  static __device__ T identity() { return 0; }
+  static __device__ T combine(T left, T right) { return left + right; }
+};
+
+template <typename T>
+struct Operator<T, ScanOperator::kMul> {
+  static __device__ T nothing() { return 1; }
+  static __device__ T identity() { return 1; }
+  static __device__ T combine(T left, T right) { return left * right; }
+};
+
+// The first of equal numbers wins, and the first NaN.
+template <typename T>
+struct Operator<T, ScanOperator::kMin> {
+  static __device__ T nothing() {
+    using Limits = cuda::std::numeric_limits<T>;
+    constexpr T greatest = Limits::has_infinity ? Limits::infinity() : Limits::max();
+    return greatest;
+  }
+  static __device__ T identity() { return nothing(); }
+  static __device__ T combine(T left, T right) {
+    return left <= right || left != left ? left : right;
+  }
+};
+
+template <typename T>
+struct Operator<T, ScanOperator::kMax> {
+  static __device__ T nothing() {
+    using Limits = cuda::std::numeric_limits<T>;
+    constexpr T least = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+    return least;
+  }
+  static __device__ T identity() { return nothing(); }
+  static __device__ T combine(T left, T right) {
+    return left >= right || left != left ? left : right;
+  }
+};
+
+// Rows of a batch are one line of positions, each row from its first row in the direction of the
+// scan; the first position of a row is a head.
+template <typename T, ScanOperator kOp, bool kWithHeads>
+struct LineOfRows {
+  using Value = T;
+  static constexpr bool kHasHeads = kWithHeads;
+
+  const T* values;
+  const uint8_t* heads;
+  const int32_t* num_valid;
+  T* results;
+  int64_t size;
+  int64_t num_rows;
+  int64_t width;
+  bool reverse;
+  bool exclusive;
+  T flip;  // the sign bit, for the order of signed integers
+
+  static __device__ T nothing() { return Operator<T, kOp>::nothing(); }
+  static __device__ T combine(T left, T right) { return Operator<T, kOp>::combine(left, right); }
+
+  struct Place {
+    int64_t line;      // the row of the batch
+    int64_t given;     // the row of the heads and counts
+    int64_t row;       // the row within it
+    int64_t position;  // from the start of the scan
+  };
+
+  __device__ Place place(int64_t position) const {
+    int64_t line = 0, given = 0;
+    if constexpr (kWithHeads) {
+      if (size != num_rows) {
+        // Divisions of 64 bits are several times as long.
+        line = size <= 0xFFFFFFFF
+                   ? static_cast<uint32_t>(position) / static_cast<uint32_t>(num_rows)
+                   : position / num_rows;
+        given = width == 1 ? line : line / width;
+      }
+    }
+    const int64_t within = position - line * num_rows;
+    return {line, given, reverse ? num_rows - 1 - within : within, within};
+  }
+  __device__ int64_t valid_rows(const Place& at) const {
+    const int64_t valid = num_valid[at.given];
+    return valid < 0 ? 0 : valid < num_rows ? valid : num_rows;
+  }
+  __device__ bool has_head(const Place& at) const {
+    return heads != nullptr && heads[at.given * num_rows + at.row] != 0;
+  }
+  __device__ T flipped(T value) const {
+    if constexpr (std::is_integral_v<T>) return value ^ flip;
+    return value;
+  }
+
+  __device__ T value(int64_t position) const {
+    const Place at = place(position);
+    return at.row < valid_rows(at) ? flipped(values[at.line * num_rows + at.row]) : nothing();
+  }
+  __device__ bool is_head(int64_t position) const {
+    const Place at = place(position);
+    return at.position == 0 || has_head(at);
+  }
+  __device__ void store(int64_t position, bool, T value) const {
+    const Place at = place(position);
+    const int64_t valid = valid_rows(at);
+    T* const line = results + at.line * num_rows;
+    if (!exclusive) {
+      line[at.row] = at.row < valid ? flipped(value) : T(0);
+      return;
+    }
+    // A row that starts a scan writes its own result, any other the result of its successor.
+    if (is_start(at, valid)) line[at.row] = at.row < valid ? start() : T(0);
+    if (at.position + 1 == num_rows) return;
+    const Place next = {at.line, at.given, reverse ? at.row - 1 : at.row + 1, at.position + 1};
+    if (!is_start(next, valid)) line[next.row] = next.row < valid ? flipped(value) : T(0);
+  }
+  __device__ bool is_start(const Place& at, int64_t valid) const {
+    return at.position == 0 || at.row == (reverse ? valid - 1 : 0) || has_head(at);
+  }
+  __device__ T start() const { return flipped(Operator<T, kOp>::identity()); }
+};
+
+template <typename T, ScanOperator kOp, bool kWithHeads>
+cudaError_t run(const CudaSegmentedScan& scan, T flip, void* memory, cudaStream_t stream) {
+  LineOfRows<T, kOp, kWithHeads> rows;
+  rows.values = static_cast<const T*>(scan.values);
+  rows.heads = scan.heads;
+  rows.num_valid = scan.num_valid;
+  rows.results = static_cast<T*>(scan.results);
+  rows.size = scan.batch * scan.num_rows;
+  rows.num_rows = scan.num_rows;
+  rows.width = scan.width;
+  rows.reverse = scan.reverse;
+  rows.exclusive = scan.exclusive;
+  rows.flip = flip;
+  CudaScratch scratch(memory);
+  return scan_rows(rows, scratch, stream);
+}
+
+template <typename T, ScanOperator kOp>
+cudaError_t run_heads(const CudaSegmentedScan& scan, T flip, void* memory, cudaStream_t stream) {
+  return scan.heads != nullptr || scan.batch > 1 ? run<T, kOp, true>(scan, flip, memory, stream)
+                                                 : run<T, kOp, false>(scan, flip, memory, stream);
+}
+
+// Signed integers are scanned as unsigned ones: sums and products wrap around, and for extremes
+// the sign bit is flipped.
+template <typename T>
+cudaError_t run_operator(const CudaSegmentedScan& scan, T flip, void* memory,
+                         cudaStream_t stream) {
+  switch (scan.op) {
+    case ScanOperator::kAdd: return run_heads<T, ScanOperator::kAdd>(scan, 0, memory, stream);
+    case ScanOperator::kMul: return run_heads<T, ScanOperator::kMul>(scan, 0, memory, stream);
+    case ScanOperator::kMin: return run_heads<T, ScanOperator::kMin>(scan, flip, memory, stream);
+    default: return run_heads<T, ScanOperator::kMax>(scan, flip, memory, stream);
+  }
+}
+
+}  // namespace
+
+cudaError_t cuda_segmented_scan(const CudaSegmentedScan& scan, void* scratch,
+                                cudaStream_t stream) {
+  switch (scan.number) {
+    case ScanNumber::kU32: return run_operator<uint32_t>(scan, 0, scratch, stream);
+    case ScanNumber::kS32: return run_operator<uint32_t>(scan, 1u << 31, scratch, stream);
+    case ScanNumber::kF32: return run_operator<float>(scan, 0, scratch, stream);
+    case ScanNumber::kU64: return run_operator<uint64_t>(scan, 0, scratch, stream);
+    case ScanNumber::kS64: return run_operator<uint64_t>(scan, uint64_t{1} << 63, scratch, stream);
+    default: return run_operator<double>(scan, 0, scratch, stream);
+  }
+}
+
+}  // namespace jaxframes
