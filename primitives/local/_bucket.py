@@ -21,7 +21,10 @@ from ..contract._platform import by_platform
 from ..contract._take import take_rows
 from ..contract._typing import Array, ArrayLike, Int, Integer, PyTree
 from ..kernels.base._cuda import on_cuda
+from ..kernels.base._pallas import on_tpu
 from ..kernels.sort._bucket_order_cuda import MOST_BUCKETS, bucket_order_on_cuda
+from ..kernels.sort._bucket_ranks import MOST_BUCKETS as MOST_BUCKETS_ON_TPU
+from ..kernels.sort._bucket_ranks import bucket_ranks_on_tpu
 from ..kernels.sort._lower_bound import lower_bound
 from ..kernels.sort._radix_sort import sort_words_with_row_ids
 from ..tiers._tiered import tiered
@@ -168,8 +171,15 @@ def _order(bucket_ids: Array, num_valid: Array, num_buckets: int) -> BucketOrder
             *bucket_order_on_cuda(bucket_ids, num_buckets, num_valid, with_inverse=True)
         )
 
+    def tpu(bucket_ids: Array, num_valid: Array) -> BucketOrder:
+        inverse, offsets = bucket_ranks_on_tpu(bucket_ids, num_buckets, num_valid)
+        _, order = _group_by_sort(bucket_ids, num_buckets, num_valid)
+        return BucketOrder(order, inverse, offsets)
+
     ids = _of_32_bits(bucket_ids, num_buckets)
-    return by_platform(ids, num_valid, default=portable, **_on_cuda(cuda, num_buckets))
+    can_rank = num_buckets <= MOST_BUCKETS_ON_TPU and bucket_ids.shape[0] > 0
+    kernels = _on_cuda(cuda, num_buckets) | (on_tpu(tpu) if can_rank else {})
+    return by_platform(ids, num_valid, default=portable, **kernels)
 
 
 def inverse_of(order: Array) -> Array:

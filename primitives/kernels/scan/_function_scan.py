@@ -19,8 +19,8 @@ _ELEMENTWISE = frozenset(
     {
         "abs", "add", "and", "broadcast_in_dim", "clamp", "convert_element_type", "copy",
         "custom_jvp_call", "div", "eq", "exp", "exp2", "ge", "gt", "integer_pow", "is_finite",
-        "jit", "le", "log", "log1p", "logistic", "lt", "max", "min", "mul", "ne", "neg", "not", "or",
-        "pjit", "rsqrt", "select_n", "sqrt", "square", "sub", "tanh", "xor",
+        "jit", "le", "log", "log1p", "logistic", "lt", "max", "min", "mul", "ne", "neg", "not",
+        "or", "pjit", "rsqrt", "select_n", "sqrt", "square", "sub", "tanh", "xor",
     }
 )  # fmt: skip
 _DTYPES = ("float32", "int32", "uint32")

@@ -63,8 +63,11 @@ def test_no_races(reverse):
     check(affine, pairs(NUM_ROWS), True, reverse, interpreted.WITH_RACES)
 
 
-def captured(left, right, table=np.arange(3, dtype=np.int32)):
-    return left + right + jnp.asarray(table)[0]
+TABLE = np.arange(3, dtype=np.int32)
+
+
+def captured(left, right):
+    return left + right + jnp.asarray(TABLE)[0]
 
 
 @pytest.mark.parametrize(
