@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stable selection by a mask: the portable definition, and the kernels on CPU and CUDA."""
+"""Stable selection by a mask: the portable definition, and the kernels on CPU and CUDA.
+
+On TPU the portable way shifts the rows to the front, elsewhere it gathers them.
+"""
 
 import functools
 from collections.abc import Callable, Sequence
@@ -14,6 +17,7 @@ from ...contract._typing import Array
 from ..base._cuda import has_cuda_kernels, on_cuda
 from ..base._foreign import as_words, call, of_words
 from ..base._library import is_native
+from ._log_shift import compact_by_shifts
 
 _CHUNK_ROWS = 1 << 16  # kFlagChunkRows in kept_words.h
 
@@ -101,7 +105,7 @@ def flagged_words(
     Returns:
         The words of the flagged rows of each array in order, padded with zeros.
     """
-    if flags.before is None:
+    if flags.mask.shape[0] == 0:
         return otherwise()
 
     # All results of one kernel vary over the same mesh axes.
@@ -120,9 +124,18 @@ def flagged_words(
         dtypes = [jnp.int32] * with_ids + [array.dtype for array in words]
         return tuple(map(of_words, selected, dtypes))
 
+    def by_shifts(flags: Flags, words: tuple[Array, ...]) -> tuple[Array, ...]:
+        row_ids = (jax.lax.iota(jnp.int32, flags.mask.shape[0]),) * with_ids
+        is_flagged = _is_flagged(flags.mask, flags.num_valid)
+        return as_varying(compact_by_shifts(is_flagged, (*row_ids, *words), capacity), axes)
+
     kernels = _kernels(native, "flagged_rows")
     return by_platform(
-        flags, tuple(words), default=lambda *_: as_varying(otherwise(), axes), **kernels
+        flags,
+        tuple(words),
+        tpu=by_shifts,
+        default=lambda *_: as_varying(otherwise(), axes),
+        **kernels,
     )
 
 

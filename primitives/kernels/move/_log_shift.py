@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Moves of rows that keep their order, by shifts of whole columns by 1, 2, 4, ... rows.
+
+A move to the front closes gaps between rows, and a move to the back makes them. A row moves by the
+bits of its distance, one step for each. Rows never meet on their way: the gap between two rows is
+at least the difference of their distances, and steps from the lowest bit up take no more of it
+than that. A move to the back takes the same steps in reverse.
+
+On TPU a shift costs a thousandth of a gather.
+
+References:
+    Warren (2012), "Hacker's delight", second edition, section 7-4 (compress), with rows for bits.
+"""
+
+from collections.abc import Sequence
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ...contract._bit_fields import as_word_columns, of_word_columns
+from ...contract._typing import Array
+
+
+def compact_by_shifts(is_kept: Array, rows: Sequence[Array], capacity: int) -> tuple[Array, ...]:
+    """Moves flagged rows to the front: the first `capacity` of them, padded with zeros.
+
+    Args:
+        is_kept: flags, `bool[rows]`.
+        rows: arrays that satisfy `is_words`.
+        capacity: number of rows of the result.
+    """
+    num_gaps = jnp.cumsum(~is_kept, dtype=jnp.int32)
+    distances = jnp.where(is_kept, num_gaps, 0)
+    columns = move_to_front(as_word_columns(rows), distances)
+    count = jnp.sum(is_kept, dtype=jnp.int32)
+    is_row = jax.lax.iota(jnp.int32, capacity) < count
+    columns = [jnp.where(is_row, resized(column, capacity), 0) for column in columns]
+    return of_word_columns(columns, rows)
+
+
+def resized(column: Array, num_rows: int) -> Array:
+    """Cuts a column off, or pads it with zeros."""
+    missing = num_rows - column.shape[0]
+    return jax.lax.pad(column, jnp.zeros((), column.dtype), [(0, missing, 0)])
+
+
+@jax.jit
+def move_to_front(columns: Sequence[Array], distances: Array) -> tuple[Array, ...]:
+    """Moves each row to the front by its distance.
+
+    Args:
+        columns: arrays of shape `(rows,)`.
+        distances: int32; zero for rows that do not count, which others replace. The distances of
+            the rows that count do not descend, and no two of these rows meet.
+
+    Returns:
+        The rows at their targets, arbitrary elsewhere.
+    """
+    for step in _steps(distances):
+        columns, distances = _shifted_rows(columns, distances, step, -step)
+    return tuple(columns)
+
+
+@jax.jit
+def move_to_back(columns: Sequence[Array], distances: Array) -> tuple[Array, ...]:
+    """Moves each row to the back by its distance, the inverse of `move_to_front`."""
+    for step in reversed(_steps(distances)):
+        columns, distances = _shifted_rows(columns, distances, step, step)
+    return tuple(columns)
+
+
+def _steps(distances: Array) -> list[int]:
+    return [1 << bit for bit in range((distances.shape[0] - 1).bit_length())]
+
+
+def _shifted_rows(
+    columns: Sequence[Array], distances: Array, step: int, shift: int
+) -> tuple[tuple[Array, ...], Array]:
+    """Moves the rows whose distance has the bit of a step."""
+    bit = np.int32(step)
+    arriving = _shifted(distances, shift)
+    has_arrival = (arriving & bit) != 0
+    moved = tuple(jnp.where(has_arrival, _shifted(column, shift), column) for column in columns)
+    # A row that has left does not move again.
+    staying = jnp.where((distances & bit) != 0, 0, distances)
+    return moved, jnp.where(has_arrival, arriving, staying)
+
+
+def _shifted(column: Array, shift: int) -> Array:
+    return jax.lax.pad(column, jnp.zeros((), column.dtype), [(shift, -shift, 0)])

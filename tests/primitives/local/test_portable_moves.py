@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ops that move rows, as they are traced for TPU and GPU, against the NumPy oracle."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import oracles
+import pytest
+from jax.sharding import PartitionSpec
+from jax.test_util import check_grads
+from jaxframes.primitives import local
+from key_distributions import KEY_DTYPES, make_keys
+from on_platforms import ACCELERATORS, lowered, operands_of_sorts, traced_as
+from on_shards import mesh_of
+
+NUM_ROWS = 300
+on_accelerators = pytest.mark.parametrize("platform", ACCELERATORS)
+
+
+def random_mask(num_rows=NUM_ROWS, share=0.5, seed=0):
+    return np.random.default_rng(seed).random(num_rows) < share
+
+
+@functools.cache
+def compactor(platform, capacity, return_index):
+    def compact(mask, rows, num_valid):
+        return local.compact(
+            mask, rows, capacity=capacity, num_valid=num_valid, return_index=return_index
+        )
+
+    return traced_as(platform, compact)
+
+
+@on_accelerators
+@pytest.mark.parametrize("return_index", [False, True])
+@pytest.mark.parametrize(
+    ("num_rows", "capacity"), [(0, 4), (1, 1), (NUM_ROWS, NUM_ROWS), (NUM_ROWS, 7), (257, 300)]
+)
+def test_compact_moves_rows_of_every_dtype(platform, num_rows, capacity, return_index):
+    # XLA on CPU rewrites NaNs of bfloat16 in loops of its own.
+    has_nan = {dtype: oracles.is_float(dtype) and dtype != jnp.bfloat16 for dtype in KEY_DTYPES}
+    rows = {
+        dtype.name: make_keys("nan_inf_sprinkled" if flag else "uniform", num_rows, dtype)
+        for dtype, flag in has_nan.items()
+    }
+    rows["matrix"] = np.arange(num_rows * 6.0).reshape(num_rows, 2, 3)
+    rows["complex"] = np.arange(num_rows) * (1 - 2j)
+    rows["complex64"] = (np.arange(num_rows) * (1 - 2j)).astype(np.complex64)
+    compact = compactor(platform, capacity, return_index)
+    for share in (0, 0.01, 0.5, 1):
+        mask = random_mask(num_rows, share)
+        for num_valid in (None, num_rows // 2):
+            expected = oracles.compact(mask, rows, capacity, num_valid, return_index=return_index)
+            oracles.assert_same_bits(tuple(compact(mask, rows, num_valid)), expected)
+
+
+@on_accelerators
+def test_compact_under_transformations(platform):
+    mask, rows = random_mask(4 * 40).reshape(4, 40), np.arange(4 * 40.0).reshape(4, 40)
+    actual = traced_as(platform, jax.vmap(lambda m, x: local.compact(m, x).rows))(mask, rows)
+    expected = [oracles.compact(m, x)[0] for m, x in zip(mask, rows, strict=True)]
+    oracles.assert_same_bits(actual, np.stack(expected))
+    by_row = PartitionSpec("rows")
+    of_shards = jax.shard_map(
+        lambda mask, rows: local.compact(mask, rows).rows,
+        mesh=mesh_of(4), in_specs=by_row, out_specs=by_row,
+    )  # fmt: skip
+    actual = traced_as(platform, of_shards)(mask.reshape(-1), rows.reshape(-1))
+    oracles.assert_same_bits(actual, np.concatenate(expected))
+    weights = jnp.arange(5.0)
+    check_grads(
+        traced_as(platform, lambda x: jnp.vdot(weights, local.compact(mask[0], x, capacity=5)[0])),
+        (rows[0],),
+        order=2,
+        modes=("fwd", "rev"),
+    )
+
+
+@pytest.mark.parametrize("num_columns", [1, 4])
+def test_a_tpu_compacts_without_gathers(num_columns):
+    def compact(mask):
+        columns = [jnp.arange(NUM_ROWS) + i for i in range(num_columns)]
+        return local.compact(mask, columns, return_index=True)
+
+    text = lowered(compact, "tpu", jax.ShapeDtypeStruct((NUM_ROWS,), bool))
+    assert "stablehlo.gather" not in text
+    assert "stablehlo.scatter" not in text
+    assert not operands_of_sorts(text)
