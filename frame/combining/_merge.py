@@ -14,6 +14,7 @@ from ..align._common_types import (
     join_keys,
     keys_of_two_units,
 )
+from ..align._join_types import JOIN_TYPES
 from ..align._number_keys import number_keys
 from ..table._column import Array
 from ..table._deferred import Deferred
@@ -34,7 +35,7 @@ from ._merge_plan import (
 from ._merge_result import Merged
 from ._row_pairs import Keys, RowPairs, are_distinct, pair_rows
 
-HOWS = ("left", "right", "inner", "outer", "left_anti", "right_anti", "cross", "asof")
+HOWS = (*JOIN_TYPES, "asof")
 VALIDATIONS = {
     "one_to_one": "1:1",
     "one_to_many": "1:m",
@@ -183,7 +184,7 @@ def merge_frames(
         )
         if not one_is_empty:
             plan, left, right = _with_strings(plan, left, right)
-        is_ordered = sort or how == "outer"
+        is_ordered = sort or JOIN_TYPES[how].order is None
         keys = _keys_of(plan, left._table, right._table, one_is_empty, is_ordered)
         if validate is not None:
             _check_distinct(validate, keys, (left._table, right._table))

@@ -10,6 +10,7 @@ import pandas as pd
 
 from ...primitives.staging import tiered
 from ..align._common_types import common_pair
+from ..align._join_types import JOIN_TYPES
 from ..align._number_keys import check_labels
 from ..table._column import Array, Column, ColumnType
 from ..table._column_labels import Labels
@@ -133,12 +134,12 @@ class Merged:
     def index(self, how: str, named: KeyArguments) -> RowIndex:
         """pandas' row labels for a merge."""
         pairs, left, right = self.pairs, self.left._table, self.right._table
-        side = how.removesuffix("_anti")
+        join = JOIN_TYPES[how]
         if self.plan.on_both_indexes:
-            if side == "right":
+            if join.order == 1:
                 return taken_index(pairs.right, right)
             has_one_unit = not any(map(_has_two_units, self.plan.keys))
-            if side == "left" or (not pairs.left.has_holes and has_one_unit):
+            if join.keeps == (True, False) or (not pairs.left.has_holes and has_one_unit):
                 return taken_index(pairs.left, left)
             columns = [(key.left.column, key.right.column) for key in self.plan.keys]
             check_labels(columns, (left.num_rows, right.num_rows), "merge")
@@ -146,9 +147,9 @@ class Merged:
             return RowIndex(levels, left.index.names)
         if named.left_index or named.right_index:
             # The side that is joined on its columns keeps its labels, if it has rows.
-            of_left, kept = (True, "right") if named.right_index else (False, "left")
+            of_left = bool(named.right_index)
             num_rows = (left if of_left else right).num_rows
-            if side in (kept, "outer") and not is_traced(num_rows) and not num_rows:
+            if join.keeps[of_left] and not is_traced(num_rows) and not num_rows:
                 of_left = not of_left
             return taken_index(pairs.left, left) if of_left else taken_index(pairs.right, right)
         if pairs.labels is None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ... import primitives
 from ...primitives.staging import tiered
+from ..align._join_types import JOIN_TYPES
 from ..table._column import Array, Column, show_holes
 from ..table._holes import assumes_holes
 from ..table._layout import Layout
@@ -93,7 +94,7 @@ def pair_rows(
         CapacityError: `capacity` is too small for an eager call.
         ValueError: `capacity` is missing inside `jit`, or there are 2^31 - 1 pairs or more.
     """
-    if how in ("right", "right_anti"):
+    if JOIN_TYPES[how].order == 1:
         # The left join of the swapped sides, which has pandas' order.
         swapped = pair_rows(
             right, left, (keys[1], keys[0]), how.replace("right", "left"), sort=sort,
@@ -116,10 +117,11 @@ def _traced(
     limit = _rounded(capacity, layout)
     joined, labels = _join_in_jit(keys, numbers, how, sort, limit, layout)
     lost = jnp.where(joined.count > np.int32(limit), joined.count, NO_ROWS)
-    presence: Any = {"left": "some", "outer": "some", "left_anti": "none"}.get(how, "all")
+    join = JOIN_TYPES[how]
+    absent = "some" if join.has_matches else "none"
     return RowPairs(
-        SideRows(joined.left_rows, "some" if how == "outer" else "all", layout),
-        SideRows(joined.right_rows, presence, layout),
+        SideRows(joined.left_rows, "some" if join.keeps[1] else "all", layout),
+        SideRows(joined.right_rows, absent if join.keeps[0] else "all", layout),
         jnp.minimum(joined.count, np.int32(limit)),
         jnp.maximum(lost, jnp.maximum(left.needed, right.needed)),
         labels,
@@ -174,10 +176,12 @@ def _eager(
             left_rows, right_rows, labels = _first_rows(rows, layout.capacity_for(count), layout)
             joined = joined._replace(left_rows=left_rows, right_rows=right_rows)
     # Null rows of each side: unmatched rows of the other side that the join keeps.
-    left_holes = joined.num_unmatched_right.item() if how == "outer" else 0
-    right_holes = joined.num_unmatched_left.item() if how in ("left", "outer") else 0
+    join = JOIN_TYPES[how]
     if assumes_holes():
-        left_holes, right_holes = int(how == "outer"), int(how in ("left", "outer"))
+        right_holes, left_holes = map(int, join.keeps)
+    else:
+        right_holes = joined.num_unmatched_left.item() if join.keeps[0] else 0
+        left_holes = joined.num_unmatched_right.item() if join.keeps[1] else 0
 
     def presence(row_ids: Array, num_rows: int, num_holes: int, is_ordered: bool) -> Any:
         if num_holes:
@@ -190,11 +194,11 @@ def _eager(
         is_same = _is_in_place(row_ids, as_count(count), layout).item()
         return "same" if is_same else "all"
 
-    if how == "left_anti":
+    if not join.has_matches:
         # pandas keeps the dtypes of the right side if the result is empty.
         left_presence, right_presence = "all", "none" if count or assumes_holes() else "all"
     else:
-        is_ordered = not sort and how != "outer"
+        is_ordered = not sort and join.order is not None
         left_presence = presence(joined.left_rows, num_left, left_holes, is_ordered)
         right_presence = presence(joined.right_rows, num_right, right_holes, False)
     return RowPairs(

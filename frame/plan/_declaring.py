@@ -12,7 +12,7 @@ from ._declared import dtype_names
 from ._expression import Expression
 from ._methods import DECLARED, METHODS
 from ._node import Call, Node, bottom_up
-from ._relations import GROUP_TRANSFORMATIONS, RELATIONS, Labels, all_of, merge_keys
+from ._relations import GROUP_TRANSFORMATIONS, RELATIONS, Labels, all_of, join_type, merge_keys
 from ._value_dtypes import differ, differing_labels, outcomes_of, parts_by_values
 from ._wanted import wanted_columns
 
@@ -87,10 +87,8 @@ def _declared_call(call: Any, find: Find, every_step: bool, wanted: Labels) -> N
 
 def _merges_two_dtypes(call: Any) -> bool:
     """Whether a key column of a join has the dtype of one side if no row of the other is left."""
-    if call.method != "merge" or call.arguments.get("how") not in ("outer", "right"):
-        return False
-    keys = merge_keys(call)
-    if keys is None:
+    keys = merge_keys(call) if call.method == "merge" else None
+    if keys is None or not (join_type(call).has_matches and join_type(call).keeps[1]):
         return False
     left, right = (dtype_names(node.empty) for node in call.inputs)
     return any(left.get(a) != right.get(b) for a, b in zip(*keys, strict=True))

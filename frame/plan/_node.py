@@ -17,7 +17,7 @@ from ..table._ndframe import FrameBase, NDFrame
 from ._declared import dtype_names
 from ._expression import Expression
 from ._methods import METHODS
-from ._relations import RELATIONS, Slot
+from ._relations import RELATIONS, Slot, join_type
 from ._sources import Source
 
 
@@ -195,7 +195,7 @@ class Call(Step):
             values = found.values() if isinstance(found, dict) else [found]
             return any(one.may_widen() for one in values if isinstance(one, Expression))
         if self.method == "merge":
-            return self.arguments.get("how", "inner") not in ("inner", "cross")
+            return any(join_type(self).keeps)
         is_moved = RELATIONS[self.method].rows in ("drops", "sorts", "cuts")
         return not (is_moved or self.method in ("select", "rename"))
 

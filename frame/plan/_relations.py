@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from ..align._join_types import JOIN_TYPES, JoinType
 from ..combining._concat import concat
 from ._declared import in_dtypes
 from ._expression import Expression
@@ -29,9 +30,6 @@ class _Index(enum.Enum):
 
 INDEX = _Index.INDEX
 Labels: TypeAlias = frozenset[Any]
-# The sides of a join that keep their rows, repeated or dropped, apart from what the other side
-# removes. A row of the other side may be matched with missing values in its place.
-KEPT_SIDES = {"inner": (0, 1), "cross": (0, 1), "left": (0,), "right": (1,), "left_anti": (0,)}
 # For each input: the label there of each column that the result has unchanged.
 Origins: TypeAlias = tuple[Mapping[Hashable, Hashable], ...]
 Run: TypeAlias = Callable[[Sequence[Any], Mapping[str, Any]], Any]
@@ -307,6 +305,11 @@ def _merge(frames: Sequence[Any], arguments: Mapping[str, Any]) -> Any:
     return frames[0].merge(frames[1], **arguments)
 
 
+def join_type(call: Any) -> JoinType:
+    """The type of join of a recorded merge."""
+    return JOIN_TYPES[call.arguments.get("how", "inner")]
+
+
 def merge_keys(call: Any) -> tuple[list[Any], list[Any]] | None:
     """The key columns of both sides; None if row labels are keys."""
     arguments = call.arguments
@@ -338,13 +341,13 @@ def _merge_origins(call: Any) -> Origins:
     keys = merge_keys(call)
     if keys is None:
         return {}, {}
-    how = call.arguments.get("how", "inner")
+    join = join_type(call)
     overlap = _overlap(call, keys)
     shared = {a for a, b in zip(*keys, strict=True) if a == b}
     sides: list[dict[Any, Any]] = []
     suffixes = call.arguments.get("suffixes", ("_x", "_y"))
     for side, (node, suffix) in enumerate(zip(call.inputs, suffixes, strict=True)):
-        is_keeper = how != "outer" and side == (how in ("right", "right_anti"))
+        is_keeper = side == join.order
         sides.append(
             {
                 f"{label}{suffix}" if label in overlap and suffix else label: label
@@ -354,7 +357,8 @@ def _merge_origins(call: Any) -> Origins:
         )
     present = frozenset(call.labels)
     # A label that is not there was made in a way that this function does not know.
-    if not present.issuperset({*sides[0], *sides[1]} if "anti" not in how else sides[0]):
+    made = sides if join.has_matches else [sides[join.keeps.index(True)]]
+    if not all(map(present.issuperset, made)):
         return {}, {}
     return tuple({label: own for label, own in side.items() if label in present} for side in sides)
 

@@ -5,7 +5,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from ._node import Call, Node, Scan
-from ._relations import KEPT_SIDES, RELATIONS, origins
+from ._relations import RELATIONS, join_type, origins
 from ._row_groups import ValueRange
 from ._stage import Fused
 
@@ -33,7 +33,7 @@ def _origin(node: Node | Fused, label: Hashable) -> tuple[Scan, Hashable] | None
         relation = RELATIONS[node.method]
         sides: tuple[int, ...] = (0,) if relation.rows in ("each", "drops", "sorts", "cuts") else ()
         if relation.rows == "joins":
-            sides = KEPT_SIDES.get(node.arguments.get("how", "inner"), ())
+            sides = join_type(node).sides_without_holes
         kept = origins(node)
         found = next((side for side in sides if label in kept[side]), None)
         if found is None:

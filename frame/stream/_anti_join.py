@@ -11,15 +11,13 @@ from typing import Any
 import numpy as np
 
 from ..plan._node import Call, Node
-from ..plan._relations import merge_keys
+from ..plan._relations import join_type, merge_keys
 from ..table._from_host import column_from
 from ..table._row_index import RowIndex, label_dtype
 from ._join import Held, Join
 from ._numbering import can_spill
 from ._stage import Stage, close, unstreamed
 
-# The position of the side whose rows are kept.
-_KEPT = {"left_anti": 0, "right_anti": 1}
 _KNOWN = {"how", "on", "left_on", "right_on", "suffixes", "indicator"}
 
 # Rows of the kept side, and the number of matches of each.
@@ -28,7 +26,7 @@ Counted = Iterator[tuple[Any, np.ndarray]]
 
 def is_anti_join(node: Call) -> bool:
     """Whether a call is a merge that keeps the rows of one side that have no match."""
-    return node.method == "merge" and node.arguments.get("how") in _KEPT
+    return node.method == "merge" and not join_type(node).has_matches
 
 
 def anti_join_stage(node: Call, build: Callable[[Node], Stage], batch_rows: int) -> Stage:
@@ -39,10 +37,10 @@ def anti_join_stage(node: Call, build: Callable[[Node], Stage], batch_rows: int)
         build: makes the stage of a plan.
         batch_rows: the number of rows of a batch.
     """
-    keys, how = merge_keys(node), node.arguments["how"]
+    keys = merge_keys(node)
     if keys is None or node.arguments.keys() - _KNOWN or len(set(keys[0])) < len(keys[0]):
-        raise unstreamed(f"merge(how={how!r})")
-    side = _KEPT[how]
+        raise unstreamed(f"merge(how={node.arguments['how']!r})")
+    side = join_type(node).keeps.index(True)
     own_keys, other_keys = keys[side], keys[1 - side]
     kept, other = node.inputs[side], node.inputs[1 - side]
     if not can_spill([other.empty._column(key) for key in other_keys]):

@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from ..align._join_types import JoinType
 from ..combining._concat import concat
 from ..plan._node import Call
+from ..plan._relations import join_type
 from ..table._column import host_array
 from ..table._column_labels import Labels
 from ..table._take import settled
@@ -41,20 +43,20 @@ class Join:
     right_keys: Sequence[Hashable]
     most_rows: int
 
-    @property
-    def how(self) -> str:
-        """Which rows without a match the result has."""
-        return self.call.arguments.get("how", "inner")
+    @functools.cached_property
+    def type(self) -> JoinType:
+        """Which rows without a match the result has, and their order."""
+        return join_type(self.call)
 
     @property
     def _key_names(self) -> list[str]:
         """The labels of copies of the keys, by which an outer join is sorted."""
-        return [f"key {i}" for i in range(len(self.left_keys))] if self.how == "outer" else []
+        return [f"key {i}" for i in range(len(self.left_keys))] if self.type.order is None else []
 
     @property
     def order(self) -> Order:
         """pandas' order of the result: by the rows of one side, or by the keys."""
-        numbers = (RIGHT, LEFT) if self.how == "right" else (LEFT, RIGHT)
+        numbers = (RIGHT, LEFT) if self.type.order == 1 else (LEFT, RIGHT)
         by = (*self._key_names, *numbers)
         left = self.call.inputs[0].empty
         # As in pandas, which sorts times as integers, NaT comes first.
@@ -100,7 +102,7 @@ class Join:
         rows = self.pairs(*self._empty_sides)
         columns = list(empty._table.columns)
         left, right = self._empty_sides
-        if self.how == "outer":
+        if self.type.order is None:
             # A key of both sides has their common type.
             copies = [
                 concat([_alone(left, a), _alone(right, b)])._table.columns[0]
@@ -114,7 +116,7 @@ class Join:
 
     def pairs(self, left: Any, right: Any) -> Any:
         """Rows with a match."""
-        return self._arranged(self.run("cross" if self.how == "cross" else "inner", left, right))
+        return self._arranged(self.run("inner" if self.left_keys else "cross", left, right))
 
     def of_left(self, left: Any) -> Any:
         """Left rows without a match."""
@@ -156,8 +158,9 @@ class Join:
         """The columns of the result whose side may have no row for one of the other side."""
         num_columns = len(self.call.empty._table.columns)
         num_left = len(self.call.inputs[0].empty._table.columns)
-        first = {"outer": 0, "right": 0, "left": num_left}.get(self.how, num_columns)
-        return range(first, num_left if self.how == "right" else num_columns)
+        keeps_left, keeps_right = self.type.keeps
+        first, last = 0 if keeps_right else num_left, num_columns if keeps_left else num_left
+        return range(first, last)
 
     def joined(self, left_pieces: Pieces, right_pieces: Iterable[Any]) -> Iterator[Any]:
         """The result of two parts that hold all rows of their keys, in any order.
@@ -177,18 +180,18 @@ class Join:
                     matched = np.unpackbits(matched_left[position], count=len(batch)).astype(bool)
                 for rows in held.slices(batch):
                     pairs = self.pairs(rows, piece)
-                    if self.how != "inner":
+                    if any(self.type.keeps):
                         _mark(matched, batch, pairs, LEFT)
                         _mark(matched_right, piece, pairs, RIGHT)
                     yield pairs
-                if self.how in ("left", "outer"):
+                if self.type.keeps[0]:
                     if is_last:
                         yield from self._of_unmatched(batch, matched, self.of_left)
                     else:
                         matched_left[position] = np.packbits(matched)
-            if self.how in ("right", "outer"):
+            if self.type.keeps[1]:
                 yield from self._of_unmatched(piece, matched_right, self.of_right)
-        if not has_right and self.how in ("left", "outer"):
+        if not has_right and self.type.keeps[0]:
             yield from map(self.of_left, left_pieces())
 
     def _of_unmatched(

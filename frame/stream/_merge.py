@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any
 
 from ..plan._node import Call
-from ..plan._relations import merge_keys
+from ..plan._relations import join_type, merge_keys
 from ._join import Held, Join
 from ._numbering import can_spill
 from ._partitions import MOST_LEVELS, Part, Partitions, bits_for
@@ -28,12 +28,12 @@ Whole = Callable[[Iterable[Any], Any], Any]
 def is_streamed(call: Call) -> bool:
     """Whether a merge runs over batches."""
     arguments = call.arguments
-    how = arguments.get("how", "inner")
     known = {"how", "on", "left_on", "right_on", "suffixes", "validate", "indicator"}
     keys = merge_keys(call)
     if keys is None or arguments.keys() - known or _validates_left(call):
         return False
-    return how in ("inner", "left", "cross") or (how in ("right", "outer") and _is_plain(call))
+    join = join_type(call)
+    return join.has_matches and (not join.keeps[1] or _is_plain(call))
 
 
 def check_keys(call: Call) -> None:
@@ -46,7 +46,7 @@ def check_keys(call: Call) -> None:
         NotImplementedError: a right or outer merge has such a key.
     """
     keys = merge_keys(call)
-    if keys is None or call.arguments.get("how") not in ("right", "outer"):
+    if keys is None or not join_type(call).keeps[1]:
         return
     left, right = (node.empty for node in call.inputs)
     for label, other in zip(*keys, strict=True):
@@ -141,7 +141,7 @@ def _rows(
     left_empty, right_empty = (node.empty for node in call.inputs)
     right_batches = stack.enter_context(contextlib.closing(_generator(right(0)[0])))
     right_held, right_fits = _held(right_batches, HELD_BATCHES * batch_rows)
-    if join.how in ("inner", "left", "cross") and (right_fits or not _is_plain(call)):
+    if not join.type.keeps[1] and (right_fits or not _is_plain(call)):
         other = joined([*right_held, *right_batches], right_empty)
         return True, _with_held(join, left(0)[0], other)
     if call.arguments.get("validate") in ("m:1", "many_to_one"):

@@ -63,8 +63,10 @@ def reduced_stage(
     found = grouping(["k"], [(name, method) for name in values], options, True, _Empty(keyed))
     if found is None:
         raise unstreamed(method)
-    if not is_series and any(column.dtype.kind == "c" for column in node.empty._table.columns):
-        raise unstreamed(f"{method} of columns of complex numbers")
+    if method in ("sum", "prod") and any(
+        column.dtype.kind == "c" for column in keyed._table.columns
+    ):
+        raise unstreamed(f"{method} of complex numbers")
 
     rows_of = applied(lambda batch: keyed_columns(batch, labels, values).assign(k=0), stage, keyed)
     step = steps.following(stage.empty._layout)
@@ -78,7 +80,7 @@ def reduced_stage(
             (rows,) = states.rows()
         outputs = rows[[f"o{position}" for position in range(len(labels))]]
         if is_series:
-            value, dtype = outputs["o0"].iloc[0], getattr(node.empty, "dtype", None)
+            value, dtype = outputs["o0"].max(), getattr(node.empty, "dtype", None)
             is_wide = dtype is not None and value.dtype.kind == dtype.kind != "O"
             return value.astype(dtype) if is_wide else value
         columns = outputs._table.columns

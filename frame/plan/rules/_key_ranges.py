@@ -8,18 +8,10 @@ from typing import Any
 from .._expression import Expression, col
 from .._masks import conjunction
 from .._node import Call, Node, rewritten
-from .._relations import merge_keys
+from .._relations import join_type, merge_keys
 from .._row_groups import ValueRange
 from .._value_ranges import bounds_of, value_ranges
 
-# The sides that may lose rows without a match.
-_MAY_LOSE_ROWS = {
-    "inner": (0, 1),
-    "left": (1,),
-    "right": (0,),
-    "left_anti": (1,),
-    "right_anti": (0,),
-}
 # A filter must drop so many of the rows that it pays for the pass over the others.
 MOST_KEPT = 0.5
 
@@ -58,7 +50,7 @@ def narrow_keys(root: Node) -> Node:
         if arguments.get("validate") or arguments.get("indicator") or not keys:
             return node
         inputs = list(node.inputs)
-        for side in _MAY_LOSE_ROWS.get(arguments.get("how", "inner"), ()):
+        for side in join_type(node).sides_that_lose_rows:
             own, other = node.inputs[side], node.inputs[1 - side]
             pairs = zip(keys[side], keys[1 - side], strict=True)
             bounds = [bound(own, label, other, other_label) for label, other_label in pairs]

@@ -8,7 +8,7 @@ from typing import Any
 from .._expression import Expression
 from .._masks import conjunction, conjuncts, is_movable
 from .._node import Call, Formula, Node, Scan, uses
-from .._relations import INDEX, KEPT_SIDES, RELATIONS, merge_keys, origins
+from .._relations import INDEX, RELATIONS, join_type, merge_keys, origins
 from .._value_dtypes import takes_dtype_from_values
 from .._wanted import wanted_columns
 
@@ -98,7 +98,7 @@ class _Pushdown:
         else:
             is_safe = relation.rows in ("joins", "appends")
         if relation.rows == "joins":
-            sides = KEPT_SIDES.get(arguments.get("how", "inner"), ())
+            sides = join_type(node).sides_without_holes
             is_safe = not arguments.get("validate") and not arguments.get("indicator")
             is_safe = is_safe and _have_equal_keys(node)
         is_safe = is_safe and not self._may_change_dtypes(node)
@@ -118,7 +118,7 @@ class _Pushdown:
         """Whether the values of rows decide a dtype: in joins, that of a needed column."""
         if RELATIONS[node.method].rows != "joins":
             return takes_dtype_from_values(node)
-        sides = KEPT_SIDES.get(node.arguments.get("how", "inner"), ())
+        sides = join_type(node).sides_without_holes
         columns = [
             empty._column(source)
             for side, kept in enumerate(origins(node))
