@@ -22,9 +22,10 @@ from ..contract._platform import traced_for
 from ..kernels.base._library import load
 from ._background import compile_later
 from ._elementwise_rules import HostArray
+from ._equal_rounding import NotInterpretable
 from ._kernel_calls import spent_in_kernels
 from ._pieces import for_xla
-from ._program import NotInterpretable, Program
+from ._program import Program
 from ._recent import compiled_entries, interpreted_entries
 
 # The classes of concrete arrays that were seen, and those of numbers, which have one dtype.

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs on the interpreter of small arrays, beside XLA's."""
+
+import jax
+import numpy as np
+from jaxframes.primitives.tiers._program import Program
+from jaxframes.primitives.tiers._tiered import interpret
+
+
+def numbers(dtype, seed=0):
+    """Ordinary numbers, and those at the edges of a dtype."""
+    rng = np.random.default_rng(seed)
+    dtype = np.dtype(dtype)
+    if dtype == np.bool_:
+        return rng.integers(0, 2, 40).astype(bool)
+    if dtype.kind == "f":
+        tiny = np.finfo(dtype).smallest_subnormal
+        edges = [0.0, -0.0, np.inf, -np.inf, np.nan, tiny, 1e30, -1e30, 2.5, -2.5, 0.5, 3.0]
+    else:
+        info = np.iinfo(dtype)
+        edges = [0, 1, info.max, info.min, max(info.min, -1), 2, 7, info.max - 1]
+    edges = rng.permutation(np.array(edges, dtype))
+    return np.concatenate([edges, (rng.normal(size=40 - len(edges)) * 9).astype(dtype)])
+
+
+def assert_interprets(function, *operands):
+    expected = jax.tree.leaves(jax.jit(function)(*operands))
+    program = Program(jax.jit(function).trace(*operands).jaxpr)
+    actual = interpret(program, jax.tree.leaves(operands))
+    assert len(actual) == len(expected)
+    for number, (ours, theirs) in enumerate(zip(actual, map(np.asarray, expected), strict=True)):
+        assert (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape)
+        has_same_bits = ours.tobytes() == theirs.tobytes() or same_or_nan(ours, theirs)
+        assert has_same_bits, (number, ours, theirs)
+
+
+def same_or_nan(ours, theirs):
+    is_nan = ours != ours
+    words = f"u{ours.dtype.itemsize}"
+    # The sign of a NaN is unspecified.
+    same = ours.copy().view(words) == theirs.copy().view(words)
+    return ours.dtype.kind == "f" and bool(np.all(same | (is_nan & (theirs != theirs))))
