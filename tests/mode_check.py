@@ -55,7 +55,9 @@ class Case(NamedTuple):
     @property
     def are_dtypes(self) -> bool:
         """Whether only dtypes differ."""
-        return "dtype" in self.found
+        return (
+            "dtype" in self.found or re.match(r"got \w+ in place of \w+$", self.found) is not None
+        )
 
 
 class Counted(NamedTuple):

@@ -91,9 +91,9 @@ METHODS = _parsed(_TABLE)
 #   - over batches, a first pass finds the dtype, and each batch is cast to it;
 #   - `where` and `mask` between two columns are evaluated on all rows for this.
 BY_VALUES = frozenset([
-    "where", "mask", "fillna", "clip", "map", "replace", "//", "floordiv", "rfloordiv", "%", "mod",
-    "rmod", "str.count", "str.find", "str.len", "str.rfind", "dt.days", "dt.microseconds",
-    "dt.nanoseconds", "dt.seconds",
+    "where", "mask", "fillna", "astype", "clip", "map", "replace", "//", "floordiv", "rfloordiv",
+    "%", "mod", "rmod", "str.count", "str.find", "str.len", "str.rfind", "dt.days",
+    "dt.microseconds", "dt.nanoseconds", "dt.seconds",
     *(name for name, method in METHODS.items() if name.startswith("dt.") and method.is_attribute),
 ])  # fmt: skip
 # Casts a result to the dtype of all rows of a plan; see `_declaring`.
