@@ -12,7 +12,10 @@ import numpy as np
 from ...shardings._compat import is_x64_enabled, like_varying
 from ..contract._arguments import as_array, as_key, as_num_valid, as_static_int, type_of
 from ..contract._key_bits import ordered_word
+from ..contract._platform import by_platform
 from ..contract._typing import Array, ArrayLike, Int, Integer, Shaped
+from ..kernels.base._pallas import on_tpu
+from ..kernels.reduce._few_segments import can_count_on_tpu, counts_on_tpu
 from ..kernels.reduce._histogram import READ_DTYPES, bin_ids, count_bins
 from ..tiers._tiered import tiered
 from ._one_device import OneDevice
@@ -326,15 +329,32 @@ def count_digits(column: Array, num_valid: Array, shift: int, bits: int) -> Arra
     blocks, and 57 ms at once.
     """
     column = jax.lax.stop_gradient(column)
+
+    def by_scatter(column: Array, num_valid: Array) -> Array:
+        return _count_digits_in_blocks(column, num_valid, shift, bits)
+
+    def by_matrix_unit(column: Array, num_valid: Array) -> Array:
+        return counts_on_tpu(_digits_of(column, num_valid, shift, bits), 2**bits)
+
+    kernel = on_tpu(by_matrix_unit) if can_count_on_tpu(column, 2**bits) else {}
+    return by_platform(column, num_valid, default=by_scatter, **kernel)
+
+
+def _digits_of(block: Array, num_valid: Array, shift: int, bits: int) -> Array:
+    """The digit of each valid key, or -1, int32."""
+    word = ordered_word(block).ordered()
+    digits = (word >> word.dtype.type(shift)) & word.dtype.type(2**bits - 1)
+    is_row = jax.lax.iota(jnp.int32, block.shape[0]) < num_valid
+    return jnp.where(is_row, digits.astype(jnp.int32), np.int32(-1))
+
+
+def _count_digits_in_blocks(column: Array, num_valid: Array, shift: int, bits: int) -> Array:
     num_rows = column.shape[0]
     block_rows = min(num_rows, _BLOCK_ROWS)
 
     def add_block(table: Array, start: Array, size: int) -> Array:
         block = jax.lax.dynamic_slice_in_dim(column, start, size)
-        word = ordered_word(block).ordered()
-        digits = (word >> word.dtype.type(shift)) & word.dtype.type(2**bits - 1)
-        is_row = jax.lax.iota(jnp.int32, size) < num_valid - start
-        ids = jnp.where(is_row, digits.astype(jnp.int32), np.int32(-1))
+        ids = _digits_of(block, num_valid - start, shift, bits)
         return table.at[ids].add(1, mode="drop", wrap_negative_indices=False)
 
     def step(i: Array, table: Array) -> Array:

@@ -2,7 +2,8 @@
 """Segment reductions by a scatter, or by a sort and a scan.
 
 A scatter may process rows in any order. On CPU and TPU it follows the order of the rows, so results
-are deterministic. On GPU the order varies between runs, which changes sums and products of floats.
+are deterministic; the matrix unit of a TPU counts and adds the rows of few segments. On GPU the
+order varies between runs, which changes sums and products of floats.
 There a kernel adds floats, if it is installed; otherwise rows are sorted stably by segment and
 scanned. Both are deterministic and stay fast if many rows share a segment.
 """
@@ -22,6 +23,13 @@ from ..contract._platform import by_platform
 from ..contract._take import take_rows
 from ..contract._typing import Array
 from ..kernels.base._cuda import on_cuda
+from ..kernels.base._pallas import on_tpu
+from ..kernels.reduce._few_segments import (
+    can_count_on_tpu,
+    can_sum_on_tpu,
+    counts_on_tpu,
+    sums_on_tpu,
+)
 from ..kernels.reduce._segment_sum import can_count, can_sum, native_counts, native_sums
 from ..kernels.reduce._segment_sum_cuda import can_sum_on_cuda, sums_on_cuda
 from ._bucket import group_by_bucket
@@ -139,7 +147,7 @@ def add_floats(rows: Array, ids: Array, num_segments: int) -> Array:
     """Adds rows in a deterministic order on every platform."""
 
     def by_scatter(rows: Array, ids: Array) -> Array:
-        return scatter("add", rows, ids, num_segments, 0)
+        return _add_by_scatter(rows, ids, num_segments=num_segments)
 
     def by_sort(rows: Array, ids: Array) -> Array:
         return _add_sorted(rows, ids, num_segments=num_segments)
@@ -149,9 +157,20 @@ def add_floats(rows: Array, ids: Array, num_segments: int) -> Array:
         route = functools.partial(_add_sorted, num_segments=num_segments)
         return with_tangents(route, sums, rows, ids)
 
+    def by_matrix_unit(rows: Array, ids: Array) -> Array:
+        sums = sums_on_tpu(jax.lax.stop_gradient(rows), ids, num_segments)
+        route = functools.partial(_add_by_scatter, num_segments=num_segments)
+        return with_tangents(route, sums, rows, ids)
+
     kernel = on_cuda(by_kernel) if can_sum_on_cuda(rows, ids) else {}
+    if can_sum_on_tpu(rows, ids, num_segments):
+        kernel |= on_tpu(by_matrix_unit)
     platforms = {"cuda": by_sort, "rocm": by_sort} | kernel
     return by_platform(rows, ids, default=by_scatter, **platforms)
+
+
+def _add_by_scatter(rows: Array, ids: Array, *, num_segments: int) -> Array:
+    return scatter("add", rows, ids, num_segments, 0)
 
 
 def _add_sorted(rows: Array, ids: Array, *, num_segments: int) -> Array:
@@ -192,8 +211,6 @@ def _add_natively(rows: Array, given: GivenIds, ids: Array, num_segments: int) -
 
 def count_given(given: GivenIds, ids: Array, num_segments: int) -> Array:
     """Counts rows by the caller's ids, int32; `ids` are the same as int32."""
-    if not can_count(given.ids):
-        return _count_in_blocks(ids, num_segments)
 
     def native(given: GivenIds, ids: Array) -> Array:
         del ids
@@ -203,14 +220,28 @@ def count_given(given: GivenIds, ids: Array, num_segments: int) -> Array:
         del given
         return _count_in_blocks(ids, num_segments)
 
-    return by_platform(given, ids, cpu=native, default=by_scatter)
+    def by_matrix_unit(given: GivenIds, ids: Array) -> Array:
+        del given
+        return counts_on_tpu(ids, num_segments)
+
+    kernels = {"cpu": native} if can_count(given.ids) else {}
+    kernels |= on_tpu(by_matrix_unit) if can_count_on_tpu(ids, num_segments) else {}
+    return by_platform(given, ids, default=by_scatter, **kernels)
 
 
 def add(rows: Array, ids: Array, num_segments: int) -> Array:
     """Adds rows in a deterministic order; on CPU in the order of the rows."""
     if jnp.issubdtype(rows.dtype, jnp.inexact):
         return add_floats(rows, ids, num_segments)
-    return scatter("add", rows, ids, num_segments, 0)
+
+    def by_scatter(rows: Array, ids: Array) -> Array:
+        return _add_by_scatter(rows, ids, num_segments=num_segments)
+
+    def by_matrix_unit(rows: Array, ids: Array) -> Array:
+        return sums_on_tpu(rows, ids, num_segments)
+
+    kernel = on_tpu(by_matrix_unit) if can_sum_on_tpu(rows, ids, num_segments) else {}
+    return by_platform(rows, ids, default=by_scatter, **kernel)
 
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(2,))

@@ -14,13 +14,36 @@ from ...contract._platform import by_platform
 from ...contract._typing import Array
 from ..base._foreign import call
 from ..base._library import is_native
+from ..base._pallas import on_tpu
 from ..sort._lower_bound import upper_bound
+from ._few_segments import can_count_on_tpu, counts_on_tpu
 
 READ_DTYPES = ("int32", "int64", "float32", "float64")
 
 
 def bin_ids(x: Array, edges: Array, num_valid: Array, is_uniform: bool) -> Array:
     """The bin of each number, or -1, int32; `x` and `edges` have the same dtype."""
+
+    def xla(x: Array, edges: Array, num_valid: Array) -> Array:
+        return _bin_ids_xla(x, edges, num_valid, is_uniform)
+
+    def pallas(x: Array, edges: Array, num_valid: Array) -> Array:
+        # Pallas takes a while to import, and programs for other platforms do without.
+        from ._bin_ids_tpu import bin_ids_tpu
+
+        return bin_ids_tpu(x, edges, num_valid)
+
+    kernel = on_tpu(pallas) if _has_kernel_on_tpu(x, edges) else {}
+    return by_platform(x, edges, num_valid, default=xla, **kernel)
+
+
+def _has_kernel_on_tpu(x: Array, edges: Array) -> bool:
+    is_read = x.dtype == edges.dtype and x.dtype.name in ("float32", "int32")
+    return is_read and can_count_on_tpu(x, edges.shape[0] - 1)
+
+
+def _bin_ids_xla(x: Array, edges: Array, num_valid: Array, is_uniform: bool) -> Array:
+    """The definition."""
     num_bins = edges.shape[0] - 1
     first, last = edges[0], edges[-1]
     is_inside = (x >= first) & (x <= last)
@@ -70,7 +93,11 @@ def count_bins(x: Array, edges: Array, num_valid: Array, is_uniform: bool) -> Ar
         )
         return counts
 
+    def pallas(x: Array, edges: Array, num_valid: Array) -> Array:
+        ids = bin_ids(x.astype(edges.dtype), edges, num_valid, is_uniform)
+        return counts_on_tpu(ids, edges.shape[0] - 1)
+
     can_read = x.dtype.name in READ_DTYPES and edges.dtype.name in READ_DTYPES[2:]
-    if not (can_read and is_native()):
-        return xla(x, edges, num_valid)
-    return by_platform(x, edges, num_valid, cpu=native, default=xla)
+    kernels = {"cpu": native} if can_read and is_native() else {}
+    kernels |= on_tpu(pallas) if can_count_on_tpu(x, edges.shape[0] - 1) else {}
+    return by_platform(x, edges, num_valid, default=xla, **kernels)

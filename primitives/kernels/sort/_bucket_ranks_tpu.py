@@ -24,6 +24,7 @@ from ...contract._typing import Array
 from ..base._pallas import LANES, SUBLANES, as_lines, as_scalar_argument, call_on_tpu, of_lines
 
 COUNTED_LINES = 512
+_INT = np.dtype(np.int32)
 _SEQUENTIAL = pltpu.CompilerParams(dimension_semantics=("arbitrary",))
 _MOST_UNROLLED = 16
 
@@ -49,7 +50,7 @@ def count_buckets_tpu(
         grid=(pl.cdiv(lines.shape[0], block_lines),),
         in_specs=[_scalar(), pl.BlockSpec((block_lines, LANES), lambda i: (i, 0))],
         out_specs=[pl.BlockSpec((table_lines, LANES), lambda i: (0, 0))],
-        scratch_shapes=[pltpu.VMEM((block_lines, LANES), np.int32)],
+        scratch_shapes=[pltpu.VMEM((block_lines, LANES), _INT)],
         compiler_params=_SEQUENTIAL,
         name="count_buckets",
         interpret=interpret,
@@ -86,9 +87,9 @@ def bucket_positions_tpu(
         in_specs=[_scalar(), tile, table],
         out_specs=[tile],
         scratch_shapes=[
-            pltpu.VMEM((table_lines, LANES), np.int32),
-            pltpu.VMEM((LANES, LANES), np.int32),
-            pltpu.VMEM((LANES, LANES), np.int32),
+            pltpu.VMEM((table_lines, LANES), _INT),
+            pltpu.VMEM((LANES, LANES), _INT),
+            pltpu.VMEM((LANES, LANES), _INT),
         ],
         compiler_params=_SEQUENTIAL,
         name="bucket_positions",
