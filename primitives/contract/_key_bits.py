@@ -53,7 +53,7 @@ class OrderedWord(NamedTuple):
         word = jax.lax.bitcast_convert_type(self.word, dtype)
         if self.flip:
             word = word ^ dtype.type(self.flip)
-        if self.bits < 8 * dtype.itemsize:
+        if self.bits < 8 * dtype.itemsize and not self.is_whole:
             word = word & dtype.type(2**self.bits - 1)
         return word
 

@@ -26,7 +26,8 @@ from ..kernels.sort._bucket_order_cuda import MOST_BUCKETS, bucket_order_on_cuda
 from ..kernels.sort._bucket_ranks import MOST_BUCKETS as MOST_BUCKETS_ON_TPU
 from ..kernels.sort._bucket_ranks import bucket_ranks_on_tpu
 from ..kernels.sort._lower_bound import lower_bound
-from ..kernels.sort._radix_sort import sort_words_with_row_ids
+from ..kernels.sort._put_back import inverse_of
+from ..kernels.sort._radix_sort import sort_columns
 from ..tiers._tiered import tiered
 
 
@@ -182,17 +183,6 @@ def _order(bucket_ids: Array, num_valid: Array, num_buckets: int) -> BucketOrder
     return by_platform(ids, num_valid, default=portable, **kernels)
 
 
-def inverse_of(order: Array) -> Array:
-    """The inverse of a permutation, by a scatter."""
-    positions = jax.lax.iota(jnp.int32, order.shape[0])
-    # Every position is written, so the zeros are not read.
-    return (
-        jnp.zeros_like(order)
-        .at[order]
-        .set(positions, mode="promise_in_bounds", unique_indices=True)
-    )
-
-
 def as_bucket_ids(ids: Any, num_rows: int, caller: str, name: str) -> Array:
     """Checks for one integer per row."""
     ids = as_array(ids, caller, name)
@@ -241,7 +231,7 @@ def _group_by_sort(bucket_ids: Array, num_buckets: int, num_valid: Array) -> tup
     """The definition of `group_by_bucket`."""
     is_bucket = (bucket_ids >= 0) & (bucket_ids < num_buckets)
     ids = jnp.where(is_bucket, bucket_ids, num_buckets).astype(jnp.uint32)
-    column = OrderedWord(ids, 0, num_buckets.bit_length())
-    sorted_ids, row_ids = sort_words_with_row_ids(column, num_valid)
+    column = OrderedWord(ids, 0, num_buckets.bit_length(), is_whole=True)
+    (sorted_ids,), row_ids, _ = sort_columns((column,), num_valid, words="order", with_ids=True)
     bounds = jax.lax.iota(jnp.uint32, num_buckets + 1)
     return lower_bound((sorted_ids,), (bounds,), num_valid), row_ids

@@ -12,7 +12,6 @@ from ..contract._key_bits import ordered_words
 from ..contract._take import take_rows_or_zeros
 from ..contract._typing import Array, ArrayLike, Int, Integer, Keys, PyTree
 from ..kernels.groups._factorize import WordGroups, factorize_words, number_groups
-from ..kernels.sort._radix_sort import argsort_columns
 from ..tiers._tiered import tiered
 
 
@@ -101,8 +100,7 @@ def factorize_columns(
     words = ordered_words(columns, (False,) * len(columns))
     if len(words) == 1:
         return factorize_words(words[0], num_valid, capacity, in_key_order=in_key_order)
-    row_ids = argsort_columns(words, num_valid)
-    return number_groups(words, row_ids, num_valid, capacity, in_key_order=in_key_order)
+    return number_groups(words, num_valid, capacity, in_key_order=in_key_order)
 
 
 @tiered

@@ -62,4 +62,4 @@ def _flag_others(sides: KeySides) -> Array:
 @tiered
 def flag_members(sides: KeySides) -> Array:
     """Flags the valid rows of `a` with a key in `b`."""
-    return flag_matches(*word_sides(sides, in_key_order=False))
+    return flag_matches(*word_sides(sides))

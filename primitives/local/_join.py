@@ -12,7 +12,6 @@ from ..contract._typing import Array, Int, Keys, NumValid
 from ..kernels.groups._factorize import number_groups
 from ..kernels.join._grouped_sides import Side, one_after_the_other
 from ..kernels.join._join import Matches, Pairs, count_pairs, join_words, match_words, pairs_of
-from ..kernels.sort._radix_sort import argsort_columns
 from ..tiers._tiered import tiered
 from ._cross_join import count_cross, cross_pairs
 from ._sides import KeySides, as_key_sides
@@ -149,7 +148,7 @@ def join_size(
         return count_cross(sides.num_a, sides.num_b)
     if how == "right":
         sides, how = sides.swapped(), "left"
-    return count_pairs(*word_sides(sides, in_key_order=False), how)
+    return count_pairs(*word_sides(sides), how)
 
 
 def as_sides(
@@ -193,7 +192,7 @@ def join_sides(sides: KeySides, how: How, capacity: int) -> Pairs:
         return cross_pairs(sides.num_a, sides.num_b, capacity)
     if how == "right":
         return join_sides(sides.swapped(), "left", capacity).swapped()
-    return join_words(*word_sides(sides, in_key_order=how == "outer"), how, capacity)
+    return join_words(*word_sides(sides), how, capacity)
 
 
 @functools.partial(tiered, static_argnums=1)
@@ -201,7 +200,7 @@ def match_sides(sides: KeySides, how: KeyedHow) -> Matches:
     """The first half of `join_sides`: finds and counts the pairs."""
     if how == "right":
         sides, how = sides.swapped(), "left"
-    return match_words(*word_sides(sides, in_key_order=how == "outer"), how)
+    return match_words(*word_sides(sides), how)
 
 
 def pairs_of_sides(matches: Matches, how: KeyedHow, capacity: int) -> Pairs:
@@ -211,7 +210,7 @@ def pairs_of_sides(matches: Matches, how: KeyedHow, capacity: int) -> Pairs:
     return pairs_of(matches, how, capacity)
 
 
-def word_sides(sides: KeySides, *, in_key_order: bool) -> tuple[Side, Side, OrderedWord]:
+def word_sides(sides: KeySides) -> tuple[Side, Side, OrderedWord]:
     """Encodes each row as one word; returns the words and a column that describes their order."""
     ascending = (False,) * len(sides.a)
     left, right = ordered_words(sides.a, ascending), ordered_words(sides.b, ascending)
@@ -225,8 +224,7 @@ def word_sides(sides: KeySides, *, in_key_order: bool) -> tuple[Side, Side, Orde
         for column, other in zip(left, right, strict=True)
     )
     num_valid = num_left + num_right
-    row_ids = argsort_columns(both, num_valid)
-    ids = number_groups(both, row_ids, num_valid, 0, in_key_order=in_key_order).group_ids
+    ids = number_groups(both, num_valid, 0, in_key_order=True).group_ids
     right_ids = jax.lax.dynamic_slice_in_dim(ids, num_left, sides.b[0].shape[0])
     column = OrderedWord(ids[:length], 0, 32)
     return Side(column.word, num_left), Side(right_ids, num_right), column

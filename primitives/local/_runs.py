@@ -8,10 +8,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..contract._key_bits import OrderedWord, ordered_words
-from ..contract._take import take_rows, take_rows_or_zeros, take_words
+from ..contract._moved import with_tangents
+from ..contract._platform import by_platform
+from ..contract._take import take_rows, take_rows_or_zeros
 from ..contract._typing import Array
 from ..kernels.move._compact import flagged_rows
-from ..kernels.sort._radix_sort import argsort_columns, sort_words_with_row_ids
+from ..kernels.sort._put_back import put_back, take_permuted
+from ..kernels.sort._radix_sort import sort_columns
 from ._compact import select_rows
 
 
@@ -19,12 +22,16 @@ class KeyRuns(NamedTuple):
     """Rows with adjacent equal keys, and the start of each run.
 
     Attributes:
+        columns: the key columns of the sorted rows.
+        rows: other rows that were sorted with the keys.
         row_ids: the original position of each sorted row; None if rows were not sorted.
         is_head: flags the first row of each run; False in padding.
         segment_ids: the run of each row, counted from zero; -1 in padding.
         num_valid: number of valid rows, at the front.
     """
 
+    columns: tuple[Array, ...]
+    rows: Any
     row_ids: Array | None
     is_head: Array
     segment_ids: Array
@@ -32,21 +39,36 @@ class KeyRuns(NamedTuple):
 
     def moved(self, rows: Any) -> Any:
         """Sorts rows like the keys."""
-        return rows if self.row_ids is None else take_rows(rows, self.row_ids)
+        if self.row_ids is None:
+            return rows
+        leaves, structure = jax.tree.flatten(rows)
+        return structure.unflatten(take_permuted(self.row_ids, leaves))
 
-    def first_rows(self, rows: Any, capacity: int) -> tuple[Any, Array]:
-        """Takes the first row of each run from unsorted rows; returns them and the number of runs.
+    def first_rows(self, rows: Any, capacity: int, sorted_rows: Any = None) -> tuple[Any, Array]:
+        """Takes the first row of each run; returns them and the number of runs.
 
-        Rows past the last run are zero.
+        Args:
+            rows: unsorted rows.
+            capacity: number of rows of the result; those past the last run are zero.
+            sorted_rows: the same rows, sorted like the keys, if they are at hand.
         """
         if self.row_ids is None:
             return select_rows(rows, self.is_head, capacity, self.num_valid)
-        heads, num_runs = flagged_rows(self.is_head, capacity, self.num_valid)
-        if self.row_ids.shape[0]:
-            heads = take_rows(self.row_ids, heads, is_unique=False)
-        return take_rows_or_zeros(
-            rows, heads, jax.lax.iota(jnp.int32, capacity) < num_runs
-        ), num_runs
+
+        def by_ids(rows: Any, sorted_rows: Any, runs: KeyRuns) -> tuple[Any, Array]:
+            heads, num_runs = flagged_rows(runs.is_head, capacity, runs.num_valid)
+            if runs.is_head.shape[0]:
+                assert runs.row_ids is not None
+                heads = take_rows(runs.row_ids, heads, is_unique=False)
+            is_run = jax.lax.iota(jnp.int32, capacity) < num_runs
+            return take_rows_or_zeros(rows, heads, is_run), num_runs
+
+        def by_shifts(rows: Any, sorted_rows: Any, runs: KeyRuns) -> tuple[Any, Array]:
+            moved = runs.moved(rows) if sorted_rows is None else sorted_rows
+            return select_rows(moved, runs.is_head, capacity, runs.num_valid)
+
+        runs = self._replace(columns=(), rows=None)
+        return by_platform(rows, sorted_rows, runs, tpu=by_shifts, default=by_ids)
 
     def lengths(self, capacity: int) -> Array:
         """The length of each run, int32, padded with zeros."""
@@ -57,26 +79,39 @@ class KeyRuns(NamedTuple):
 
     def of_rows(self, values: Array) -> Array:
         """Returns values of sorted rows to the original positions of the rows."""
-        if self.row_ids is None:
-            return values
-        room = jnp.zeros_like(values)
-        return room.at[self.row_ids].set(values, unique_indices=True, mode="promise_in_bounds")
+        return values if self.row_ids is None else put_back(self.row_ids, (values,))[0]
 
 
-def find_runs(columns: tuple[Array, ...], num_valid: Array, is_sorted: bool) -> KeyRuns:
-    """Finds the runs of equal keys, after a sort unless the keys are sorted."""
+def find_runs(
+    columns: tuple[Array, ...], num_valid: Array, is_sorted: bool, rows: Any = ()
+) -> KeyRuns:
+    """Finds the runs of equal keys, after a sort unless the keys are sorted.
+
+    Other rows are sorted with the keys, which costs less than to sort them later.
+    """
     words = ordered_words(columns, (False,) * len(columns))
     if is_sorted:
-        return runs_of_words(words, None, num_valid)
-    if len(words) == 1:
-        sorted_word, row_ids = sort_words_with_row_ids(words[0], num_valid)
-        return runs_of_words((words[0]._replace(word=sorted_word),), row_ids, num_valid)
-    row_ids = argsort_columns(words, num_valid)
-    return runs_of_words(take_words(words, row_ids), row_ids, num_valid)
+        return runs_of_words(words, None, num_valid, columns, rows)
+    leaves, structure = jax.tree.flatten((columns, rows))
+    plain = tuple(map(jax.lax.stop_gradient, leaves))
+    sorted_words, row_ids, moved = sort_columns(
+        words, num_valid, plain, words="order", with_ids=True
+    )
+    moved = structure.unflatten(moved)
+    sorted_columns, sorted_rows = with_tangents(take_rows, moved, (columns, rows), row_ids)
+    in_order = tuple(
+        OrderedWord(word, 0, column.bits, is_whole=True)
+        for word, column in zip(sorted_words, words, strict=True)
+    )
+    return runs_of_words(in_order, row_ids, num_valid, sorted_columns, sorted_rows)
 
 
 def runs_of_words(
-    words: tuple[OrderedWord, ...], row_ids: Array | None, num_valid: Array
+    words: tuple[OrderedWord, ...],
+    row_ids: Array | None,
+    num_valid: Array,
+    columns: tuple[Array, ...] = (),
+    rows: Any = (),
 ) -> KeyRuns:
     """The runs of equal words among rows without sorting."""
     is_valid = jax.lax.iota(jnp.int32, words[0].word.shape[0]) < num_valid
@@ -87,4 +122,5 @@ def runs_of_words(
         is_head |= jnp.concatenate([is_first, ordered[1:] != ordered[:-1]])
     is_head &= is_valid
     segment_ids = jnp.cumsum(is_head, dtype=jnp.int32) - 1
-    return KeyRuns(row_ids, is_head, jnp.where(is_valid, segment_ids, np.int32(-1)), num_valid)
+    segment_ids = jnp.where(is_valid, segment_ids, np.int32(-1))
+    return KeyRuns(columns, rows, row_ids, is_head, segment_ids, num_valid)

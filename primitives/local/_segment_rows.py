@@ -13,10 +13,12 @@ import numpy as np
 
 from ..contract._arguments import as_num_valid, as_static_int
 from ..contract._key_bits import OrderedWord, ordered_words
+from ..contract._moved import with_tangents
 from ..contract._scan_operators import Scan
-from ..contract._take import take_rows, take_words
+from ..contract._take import take_rows
 from ..contract._typing import Array
-from ..kernels.sort._radix_sort import argsort_columns, sort_words_with_row_ids
+from ..kernels.sort._put_back import put_back
+from ..kernels.sort._radix_sort import sort_columns
 from ._bucket import as_bucket_ids
 from ._scan_segments import ScanArguments, SegmentEncoding, scan_segments
 from ._segments import as_given_ids, count_given, count_rows, place_segment_ids
@@ -113,11 +115,8 @@ class SortedSegments(NamedTuple):
     def put_back(self, rows: Any) -> Any:
         """Sorted rows at the positions that they had before the sort."""
 
-        def put(leaf: Array) -> Array:
-            room = jnp.zeros_like(leaf)
-            return room.at[self.row_ids].set(leaf, unique_indices=True, mode="promise_in_bounds")
-
-        return jax.tree.map(put, rows)
+        leaves, structure = jax.tree.flatten(rows)
+        return jax.tree.unflatten(structure, put_back(self.row_ids, leaves))
 
     def counts(self, is_counted: Array, num_segments: int) -> Array:
         """Flagged sorted rows of each segment, int32."""
@@ -165,20 +164,20 @@ def sort_segments(
 ) -> SortedSegments:
     """Sorts one device's rows by segment, then by keys; ties stay in row order."""
     ids, bits = segments.key
-    num_rows = jnp.asarray(ids.shape[0], jnp.int32)
     columns = (ids, *map(jax.lax.stop_gradient, keys))
     words = ordered_words(columns, (False, *descending), (bits, *(None for _ in keys)))
-    first, others = words[0], words[1:]
-    row_ids = argsort_columns(others, num_rows) if others else None
-    if row_ids is not None:
-        (first,) = take_words((first,), row_ids)
-    sorted_word, row_ids = sort_words_with_row_ids(first, num_rows, row_ids)
-    first = first._replace(word=sorted_word)
+    leaves, structure = jax.tree.flatten((keys, values))
+    plain = tuple(map(jax.lax.stop_gradient, leaves))
+    ordered, row_ids, moved = sort_columns(words, None, plain, words="order", with_ids=True)
+    moved = jax.tree.unflatten(structure, moved)
+    keys, values = with_tangents(take_rows, moved, (keys, values), row_ids)
+    first = words[0]
     # Keys that are packed with the ids lie in the lower bits.
-    sorted_word = first.ordered()
-    sorted_ids = sorted_word >> sorted_word.dtype.type(first.bits - bits)
-    words = (first, *take_words(others, row_ids))
-    keys, values = take_rows((keys, values), row_ids)
+    sorted_ids = ordered[0] >> ordered[0].dtype.type(first.bits - bits)
+    words = tuple(
+        OrderedWord(word, 0, column.bits, is_whole=True)
+        for word, column in zip(ordered, words, strict=True)
+    )
     num_members = jnp.sum(segments.ids >= 0, dtype=jnp.int32)
     return SortedSegments(
         sorted_ids.astype(jnp.int32), keys, values, words, row_ids, num_members, segments.ids

@@ -87,13 +87,14 @@ def unique_columns_of(
     with_index, with_inverse, with_counts = asked
     if with_index or with_inverse:
         runs = find_runs(columns, num_valid, is_sorted=False)
-        rows = (columns, jax.lax.iota(jnp.int32, columns[0].shape[0]) if with_index else None)
+        row_ids = jax.lax.iota(jnp.int32, columns[0].shape[0]) if with_index else None
+        rows, sorted_rows = (columns, row_ids), (runs.columns, runs.row_ids if with_index else None)
     else:
         # No row ids are needed: the keys alone are sorted.
         columns = radix_sort(columns, num_valid=num_valid)
         words = ordered_words(columns, (False,) * len(columns))
-        runs, rows = runs_of_words(words, None, num_valid), (columns, None)
-    (unique_columns, row_ids), count = runs.first_rows(rows, capacity)
+        runs, rows, sorted_rows = runs_of_words(words, None, num_valid), (columns, None), None
+    (unique_columns, row_ids), count = runs.first_rows(rows, capacity, sorted_rows)
     inverse = runs.of_rows(jnp.maximum(runs.segment_ids, 0)) if with_inverse else None
     counts = runs.lengths(capacity) if with_counts else None
     return unique_columns, row_ids, inverse, counts, count

@@ -158,6 +158,7 @@ Joins of one shard:
 - `split_words`: words of groups, and the word of the time.
 """
 
+from ..kernels.sort._put_back import inverse_of
 from ..kernels.sort._radix_sort import argsort_columns
 from ._asof_rule import (
     AsofRule,
@@ -173,7 +174,7 @@ from ._asof_rule import (
 )
 from ._between_ranks import Interpolation, between_ranks, from_nearer_end, mean_of_both
 from ._blockwise import BlockParts
-from ._bucket import as_bucket_ids, group_by_bucket, inverse_of
+from ._bucket import as_bucket_ids, group_by_bucket
 from ._compact import as_masked_rows, select_rows
 from ._concatenate import PieceCounts, as_pieces, pack_pieces
 from ._direct_index import can_index, ranges_of, reduce_indexed, take_indexed

@@ -9,10 +9,14 @@ import numpy as np
 
 from ...contract._key_bits import OrderedWord
 from ...contract._platform import by_platform
+from ...contract._scan_operators import Scan
 from ...contract._typing import Array
 from ..base._foreign import call, word_attribute
 from ..base._library import is_native, load
-from ..sort._radix_sort import argsort_words
+from ..move._compact import flagged_rows, select_words
+from ..scan._segmented_scan import scan_rows
+from ..sort._put_back import put_back, take_permuted
+from ..sort._radix_sort import sort_columns
 
 
 class WordGroups(NamedTuple):
@@ -36,8 +40,7 @@ def factorize_words(
 
     def xla(word: Array, num_valid: Array) -> WordGroups:
         own = column._replace(word=word)
-        row_ids = argsort_words(own, num_valid)
-        return number_groups((own,), row_ids, num_valid, capacity, in_key_order=in_key_order)
+        return number_groups((own,), num_valid, capacity, in_key_order=in_key_order)
 
     def native(word: Array, num_valid: Array) -> WordGroups:
         library, _ = load()
@@ -64,41 +67,40 @@ def factorize_words(
 
 
 def number_groups(
-    columns: tuple[OrderedWord, ...],
-    row_ids: Array,
-    num_valid: Array,
-    capacity: int,
-    *,
-    in_key_order: bool,
+    columns: tuple[OrderedWord, ...], num_valid: Array, capacity: int, *, in_key_order: bool
 ) -> WordGroups:
-    """Assigns group ids to words of columns, given their stable sort permutation `row_ids`."""
+    """Assigns group ids to words of columns, by a stable sort."""
+    words, row_ids, _ = sort_columns(columns, num_valid, words="order", with_ids=True)
     num_rows = row_ids.shape[0]
-    heads = first_of_equals(tuple(_take(column.ordered(), row_ids) for column in columns))
-    heads &= jax.lax.iota(jnp.int32, num_rows) < num_valid
-    numbers = _running_count(heads) - 1
-    count = jnp.sum(heads, dtype=jnp.int32)
-    # A stable sort puts the first row of a group before the others.
-    group_positions = jnp.where(heads, numbers, num_rows)
-    first_rows = jnp.zeros_like(row_ids).at[group_positions].set(row_ids, mode="drop")
-    if not in_key_order:
-        is_group = jax.lax.iota(jnp.int32, num_rows) < count
-        firsts = (
-            jnp.zeros_like(heads)
-            .at[jnp.where(is_group, first_rows, num_rows)]
-            .set(True, mode="drop")
-        )
-        seen_numbers = _take(_running_count(firsts) - 1, first_rows)
-        numbers = _take(seen_numbers, jnp.maximum(numbers, 0))
-        seen_positions = jnp.where(is_group, seen_numbers, num_rows)
-        first_rows = jnp.zeros_like(row_ids).at[seen_positions].set(first_rows, mode="drop")
     is_valid = jax.lax.iota(jnp.int32, num_rows) < num_valid
-    group_ids = (
-        jnp.zeros_like(row_ids)
-        .at[row_ids]
-        .set(jnp.where(is_valid, numbers, -1), unique_indices=True, mode="promise_in_bounds")
-    )
-    padding = max(capacity - num_rows, 0)
-    return WordGroups(group_ids, jnp.pad(first_rows[:capacity], (0, padding)), count)
+    # A stable sort puts the first row of a group before the others.
+    heads = first_of_equals(words) & is_valid
+    if in_key_order:
+        numbers = _running_count(heads) - 1
+        (first_row_ids,), count = select_words(heads, (row_ids,), capacity, num_valid)
+    else:
+        (is_first,) = put_back(row_ids, (heads,))
+        (seen,) = take_permuted(row_ids, (_running_count(is_first) - 1,))
+        numbers = _of_heads(seen, heads)
+        first_row_ids, count = flagged_rows(is_first, capacity, num_valid)
+    (group_ids,) = put_back(row_ids, (jnp.where(is_valid, numbers, -1),))
+    return WordGroups(group_ids, first_row_ids, count)
+
+
+def _of_heads(values: Array, heads: Array) -> Array:
+    """The non-negative value at the last head up to each row."""
+
+    def by_scan(values: Array, heads: Array) -> Array:
+        num_rows = jnp.asarray(values.shape[0], jnp.int32)
+        return scan_rows(jnp.where(heads, values, 0), heads, num_rows, Scan("max", False, False))
+
+    def by_gather(values: Array, heads: Array) -> Array:
+        positions = jax.lax.iota(jnp.int32, heads.shape[0])
+        return _take(values, jax.lax.cummax(jnp.where(heads, positions, 0)))
+
+    if values.shape[0] == 0:
+        return values
+    return by_platform(values, heads, tpu=by_scan, default=by_gather)
 
 
 def first_of_equals(sorted_words: tuple[Array, ...]) -> Array:

@@ -10,7 +10,6 @@ from ....shardings._compat import like_varying
 from ...contract._key_bits import OrderedWord
 from ...contract._typing import Array
 from ..groups._factorize import number_groups
-from ..sort._radix_sort import argsort_words
 
 
 class Side(NamedTuple):
@@ -20,10 +19,8 @@ class Side(NamedTuple):
     num_valid: Array
 
 
-def grouped_sides(
-    left: Side, right: Side, column: OrderedWord, in_key_order: bool
-) -> tuple[Side, Side, Array, Array]:
-    """Assigns common group ids to the words of both sides.
+def grouped_sides(left: Side, right: Side, column: OrderedWord) -> tuple[Side, Side, Array, Array]:
+    """Assigns common group ids to the words of both sides, in their order.
 
     Returns:
         Both sides with group ids for words; the group ids of the left rows, then of the right rows;
@@ -33,8 +30,7 @@ def grouped_sides(
     words = one_after_the_other(left.words, right.words, left.num_valid)
     column = column._replace(word=words)
     num_valid = left.num_valid + right.num_valid
-    row_ids = argsort_words(column, num_valid)
-    groups = number_groups((column,), row_ids, num_valid, 0, in_key_order=in_key_order)
+    groups = number_groups((column,), num_valid, 0, in_key_order=True)
     right_ids = jax.lax.dynamic_slice_in_dim(groups.group_ids, left.num_valid, num_right)
     left_side = Side(groups.group_ids[:num_left], left.num_valid)
     return left_side, Side(right_ids, right.num_valid), groups.group_ids, groups.count

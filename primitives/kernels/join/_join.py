@@ -124,7 +124,7 @@ def count_pairs(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -
     """Counts the pairs of `join_words`: int64, or int32 without x64 mode, which saturates."""
 
     def xla(left: Side, right: Side) -> Array:
-        left, right, _, _ = grouped_sides(left, right, column, False)
+        left, right, _, _ = grouped_sides(left, right, column)
         num_groups = left.words.shape[0] + right.words.shape[0]
         return total_pairs(rows_of_groups(left, num_groups), rows_of_groups(right, num_groups), how)
 
@@ -183,7 +183,7 @@ def _native_pairs(matches: Matches, how: GroupedHow, capacity: int) -> Pairs:
 
 
 def _match(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -> Matches:
-    left, right, groups, num_groups = grouped_sides(left, right, column, how == "outer")
+    left, right, groups, num_groups = grouped_sides(left, right, column)
     counts = rows_of_groups(right, groups.shape[0])
     ends = jnp.cumsum(counts, dtype=jnp.int32)
     # One group more than possible, as in the kernel.

@@ -17,7 +17,7 @@ def flag_matches(left: Side, right: Side, column: OrderedWord) -> Array:
     num_left = left.words.shape[0]
 
     def xla(left: Side, right: Side) -> Array:
-        left, right, _, _ = grouped_sides(left, right, column, False)
+        left, right, _, _ = grouped_sides(left, right, column)
         num_groups = num_left + right.words.shape[0]
         has_right = rows_of_groups(right, num_groups) > 0
         is_left = jax.lax.iota(jnp.int32, num_left) < left.num_valid

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 
 from ....shardings._compat import as_varying, like_varying, varying_axes
 from ...contract._platform import by_platform
+from ...contract._take import take_rows_or_zeros
 from ...contract._typing import Array
 from ..base._cuda import has_cuda_kernels, on_cuda
 from ..base._foreign import as_words, call, of_words
@@ -81,6 +82,19 @@ def flagged_ids(flags: Flags, capacity: int) -> Array:
         flags, (), capacity, lambda: (_flagged_ids_xla(flags, capacity),), with_ids=True
     )
     return row_ids
+
+
+def select_words(
+    mask: Array, words: Sequence[Array], capacity: int, num_valid: Array
+) -> tuple[tuple[Array, ...], Array]:
+    """Selects flagged rows of arrays that satisfy `is_words`; returns them and their number."""
+    flags = count_flags(mask, num_valid)
+
+    def by_ids() -> tuple[Array, ...]:
+        is_kept = jax.lax.iota(jnp.int32, capacity) < flags.count
+        return take_rows_or_zeros(tuple(words), flagged_ids(flags, capacity), is_kept)
+
+    return flagged_words(flags, words, capacity, by_ids), flags.count
 
 
 def flagged_words(

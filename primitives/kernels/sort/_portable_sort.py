@@ -136,7 +136,7 @@ def sort_by_operands(
     rows = (*rows, *_words_to_move(columns, words))
     is_carried = [is_words(leaf) and varying_axes(leaf) <= axes for leaf in rows]
     carried = [leaf for leaf, flag in zip(rows, is_carried, strict=True) if flag]
-    sorted_keys, moved = _sort_with_columns(keys, as_word_columns(carried))
+    sorted_keys, moved = sort_with_columns(keys, as_word_columns(carried))
     *sorted_fields, sorted_ids = unpack_fields(
         sorted_keys, [*(field.bits for field in fields), row_bits]
     )
@@ -149,7 +149,7 @@ def sort_by_operands(
     return _sorted_rows(columns, num_valid, words, sorted_fields, row_ids, rows)
 
 
-def _sort_with_columns(
+def sort_with_columns(
     keys: tuple[Array, ...], columns: tuple[Array, ...]
 ) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
     """Sorts columns by distinct keys, several at a time."""

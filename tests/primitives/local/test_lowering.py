@@ -118,7 +118,9 @@ def test_narrow_keys_are_sorted_as_one_word_with_their_row_ids(op, platform):
     # The bits of the keys and the 7 bits of the ids of 100 rows fit 32.
     function, dtype = PACKED_OPS[op]
     text = program(function, np.dtype(dtype), platform)
-    assert operands_of_sorts(text) == [1]
+    # On TPU a sort of pairs inverts the order.
+    inversion = [2] if platform == "tpu" and "inverse" in op else []
+    assert operands_of_sorts(text) == [1, *inversion]
     assert "is_stable = false" in text
 
 
@@ -128,7 +130,8 @@ def test_wide_keys_are_not_packed(platform):
     assert operands_of_sorts(text) == [2]
 
 
-# A sort of a permutation crashes or is miscompiled with x64 in some versions of XLA on GPU.
+# A sort of a permutation crashes or is miscompiled with x64 in some versions of XLA on GPU. On TPU
+# it costs a tenth of a scatter.
 INVERTING_OPS = {
     "bucket_order": (lambda ids: local.bucket_order(ids, 7), 1),
     "segment_rank": (lambda ids: local.segment_rank(ids, ids, 7), 2),
@@ -138,14 +141,20 @@ INVERTING_OPS = {
 }
 
 
-@pytest.mark.parametrize("platform", ["cuda", "tpu"])
 @pytest.mark.parametrize("op", INVERTING_OPS)
-def test_permutations_are_inverted_by_scatter(op, platform):
+def test_permutations_are_inverted_by_scatter_on_gpu(op):
     function, num_sorts = INVERTING_OPS[op]
-    text = program(function, np.dtype(np.int32), platform)
+    text = program(function, np.dtype(np.int32), "cuda")
     assert len(operands_of_sorts(text)) <= num_sorts
     if op != "partitioned":
         assert "stablehlo.scatter" in text
+
+
+@pytest.mark.parametrize("op", INVERTING_OPS)
+def test_permutations_are_inverted_by_a_sort_on_tpu(op):
+    text = program(INVERTING_OPS[op][0], np.dtype(np.int32), "tpu")
+    assert len(operands_of_sorts(text)) <= (3 if op == "bucket_order" else 2)
+    assert "stablehlo.scatter" not in text
 
 
 @pytest.mark.skipif(jax.default_backend() != "gpu", reason="XLA rewrites sorts on a GPU alone")

@@ -88,3 +88,93 @@ def test_a_tpu_compacts_without_gathers(num_columns):
     assert "stablehlo.gather" not in text
     assert "stablehlo.scatter" not in text
     assert not operands_of_sorts(text)
+
+
+# Groups
+
+
+def repeated_keys(dtype, num_rows=NUM_ROWS):
+    """Keys with many equal ones; floats with both zeros and several NaNs."""
+    keys = make_keys("four_values", num_rows, np.dtype(dtype))
+    if oracles.is_float(np.dtype(dtype)):
+        keys[::7], keys[1::7], keys[2::7] = 0.0, -0.0, np.nan
+    return keys
+
+
+KEYS = {dtype: repeated_keys(dtype) for dtype in ("bool", "int8", "int32", "uint64", "float32")} | {
+    "two": (repeated_keys("int32"), repeated_keys("float64"))
+}
+on_keys = pytest.mark.parametrize("keys", KEYS)
+with_padding = pytest.mark.parametrize("num_valid", [None, 0, NUM_ROWS - 9])
+
+
+def same_as_on_cpu(platform, function, *arguments):
+    """The results as traced for a platform are those of the kernels and of XLA on the CPU."""
+    oracles.assert_same_bits(
+        traced_as(platform, function)(*arguments), jax.jit(function)(*arguments)
+    )
+
+
+@on_accelerators
+@on_keys
+@with_padding
+def test_groups_of_keys(platform, keys, num_valid):
+    def group(keys):
+        both = {"num_valid": num_valid, "capacity": 40}
+        return (
+            local.unique(keys, **both),
+            local.unique(keys, return_index=True, return_inverse=True, return_counts=True, **both),
+            local.factorize(keys, return_first=True, **both),
+            local.factorize(keys, sort=False, return_first=True, **both),
+            local.run_length_encode(keys, **both),
+        )
+
+    same_as_on_cpu(platform, group, KEYS[keys])
+
+
+@on_accelerators
+@pytest.mark.parametrize("num_rows", [0, 1, 2])
+def test_groups_of_few_rows(platform, num_rows):
+    def group(keys):
+        found = local.unique(keys, return_index=True, return_inverse=True, return_counts=True)
+        return found, local.factorize(keys, sort=False), local.reduce_by_key(keys, keys, "sum")
+
+    same_as_on_cpu(platform, group, np.zeros(num_rows, np.int32))
+
+
+@on_accelerators
+@on_keys
+@with_padding
+def test_reductions_of_keys(platform, keys, num_valid):
+    numbers = np.arange(NUM_ROWS, dtype=np.int32) - 100
+    values = {
+        "int32": numbers, "int64": numbers.astype(np.int64), "bool": numbers % 3 == 0,
+        # Sums of small integers are exact in any order.
+        "float32": numbers.astype(np.float32), "matrix": np.stack([numbers, -numbers], axis=1),
+    }  # fmt: skip
+
+    def reduce(keys, values):
+        ops = ("sum", "min", "max", "count", "first", "last", "any", "all", "mean")
+        return [
+            local.reduce_by_key(keys, values, op, capacity=capacity, num_valid=num_valid)
+            for op in ops
+            for capacity in (30, NUM_ROWS)
+        ]
+
+    same_as_on_cpu(platform, reduce, KEYS[keys], values)
+
+
+@on_accelerators
+def test_segments_in_order(platform):
+    ids, x = np.arange(NUM_ROWS) * 7 % 11 - 1, np.arange(NUM_ROWS) % 13 / 8
+
+    def of_segments(x, ids):
+        return (
+            local.segment_rank(x, ids, 9), local.segment_shift(x, ids, 9),
+            local.segment_quantile(x, ids, 9, 0.5), local.segment_nunique(x, ids, 9),
+            local.segmented_scan(x, "max", segment_ids=ids, num_segments=9, is_sorted=False),
+            local.segmented_sort(x, ids), local.bucket((x, ids > 3), ids, 9),
+            local.bucket_order(ids, 9),
+        )  # fmt: skip
+
+    same_as_on_cpu(platform, of_segments, x, ids)
