@@ -87,6 +87,10 @@ EXCUSED: dict[str, Callable[[Case], bool]] = {
     "no rows": lambda case: _have_no_rows(case),
     "small integers": lambda case: any("int8" in map(str, one.dtypes) for one in case.frames),
     "infinities": lambda case: "inf" in case.found,
+    "a time": lambda case: re.match("(?i)time|date", case.dtype) is not None,
+    "columns of times": lambda case: any(
+        frame.select_dtypes(("datetime", "timedelta")).shape[1] for frame in case.frames
+    ),
     "infinite values": lambda case: _have_infinities(case),
     "dtypes": lambda case: case.are_dtypes,
     "objects": lambda case: case.dtype in _OF_OBJECTS and _have_objects(case),
