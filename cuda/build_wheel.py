@@ -87,7 +87,7 @@ def build_library(build: Path, architectures: tuple[str, ...]) -> Path:
     cuda = toolkit()
     subprocess.run(
         [str(cuda / "bin/nvcc"), "-shared", "-cudart", "static", f"-L{cuda / 'lib'}", "-Xlinker",
-         "--exclude-libs,ALL,-s", "-Xcompiler", "-static-libstdc++,-static-libgcc",
+         "--exclude-libs,ALL,-s",
          *map(str, objects), "-o", str(library)],
         check=True,
     )  # fmt: skip
@@ -158,7 +158,7 @@ def main() -> None:
     options = parser.parse_args()
     library = build_library(options.build, tuple(options.architectures))
     path = write_wheel(library, options.output)
-    print(f"{path.relative_to(ROOT)}: {path.stat().st_size:,} bytes")
+    print(f"{path}: {path.stat().st_size:,} bytes")
 
 
 if __name__ == "__main__":

@@ -14,9 +14,11 @@ from ..contract._arguments import as_array, as_key, as_num_valid, as_static_int,
 from ..contract._key_bits import ordered_word
 from ..contract._platform import by_platform
 from ..contract._typing import Array, ArrayLike, Int, Integer, Shaped
+from ..kernels.base._cuda import on_cuda
 from ..kernels.base._pallas import on_tpu
 from ..kernels.reduce._few_segments import can_count_on_tpu, counts_on_tpu
 from ..kernels.reduce._histogram import READ_DTYPES, bin_ids, count_bins
+from ..kernels.reduce._tables_cuda import MOST_COUNTED_SEGMENTS, count_in_tables
 from ..tiers._tiered import tiered
 from ._one_device import OneDevice
 from ._segment_ops import Segments, reduce_sum
@@ -336,8 +338,12 @@ def count_digits(column: Array, num_valid: Array, shift: int, bits: int) -> Arra
     def by_matrix_unit(column: Array, num_valid: Array) -> Array:
         return counts_on_tpu(_digits_of(column, num_valid, shift, bits), 2**bits)
 
-    kernel = on_tpu(by_matrix_unit) if can_count_on_tpu(column, 2**bits) else {}
-    return by_platform(column, num_valid, default=by_scatter, **kernel)
+    def in_tables(column: Array, num_valid: Array) -> Array:
+        return count_in_tables(_digits_of(column, num_valid, shift, bits), 2**bits)
+
+    kernels = on_tpu(by_matrix_unit) if can_count_on_tpu(column, 2**bits) else {}
+    kernels |= on_cuda(in_tables) if 2**bits <= MOST_COUNTED_SEGMENTS else {}
+    return by_platform(column, num_valid, default=by_scatter, **kernels)
 
 
 def _digits_of(block: Array, num_valid: Array, shift: int, bits: int) -> Array:

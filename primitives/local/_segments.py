@@ -32,6 +32,12 @@ from ..kernels.reduce._few_segments import (
 )
 from ..kernels.reduce._segment_sum import can_count, can_sum, native_counts, native_sums
 from ..kernels.reduce._segment_sum_cuda import can_sum_on_cuda, sums_on_cuda
+from ..kernels.reduce._tables_cuda import (
+    can_count_in_tables,
+    can_reduce_in_tables,
+    count_in_tables,
+    reduce_in_tables,
+)
 from ._bucket import group_by_bucket
 
 _BLOCK_ROWS = 2**19
@@ -110,9 +116,18 @@ def _distances(ids: Array, first_id: Array, num_segments: int) -> Array:
 
 def scatter(method: str, rows: Array, ids: Array, num_segments: int, initial: Any) -> Array:
     """Reduces rows by `add`, `mul`, `min` or `max`; on CPU and TPU in the order of the rows."""
-    table = jnp.full((num_segments, *rows.shape[1:]), initial, rows.dtype)
-    reduce = getattr(table.at[ids], "multiply" if method == "mul" else method)
-    return reduce(rows, mode="drop", wrap_negative_indices=False)
+
+    def by_scatter(rows: Array, ids: Array) -> Array:
+        table = jnp.full((num_segments, *rows.shape[1:]), initial, rows.dtype)
+        reduce = getattr(table.at[ids], "multiply" if method == "mul" else method)
+        return reduce(rows, mode="drop", wrap_negative_indices=False)
+
+    def in_tables(rows: Array, ids: Array) -> Array:
+        return reduce_in_tables(method, rows, ids, num_segments, initial)
+
+    can_reduce = can_reduce_in_tables(method, rows, ids, num_segments)
+    kernel = on_cuda(in_tables) if can_reduce else {}
+    return by_platform(rows, ids, default=by_scatter, **kernel)
 
 
 def count_rows(ids: Array, num_segments: int) -> Array:
@@ -224,7 +239,12 @@ def count_given(given: GivenIds, ids: Array, num_segments: int) -> Array:
         del given
         return counts_on_tpu(ids, num_segments)
 
+    def in_tables(given: GivenIds, ids: Array) -> Array:
+        del given
+        return count_in_tables(ids, num_segments)
+
     kernels = {"cpu": native} if can_count(given.ids) else {}
+    kernels |= on_cuda(in_tables) if can_count_in_tables(ids, num_segments) else {}
     kernels |= on_tpu(by_matrix_unit) if can_count_on_tpu(ids, num_segments) else {}
     return by_platform(given, ids, default=by_scatter, **kernels)
 

@@ -39,6 +39,8 @@ LIBRARY = Library(
         "jaxframes_cuda_flagged_rows_v1",
         "jaxframes_cuda_segmented_scan_v1",
         "jaxframes_cuda_segment_sum_v1",
+        "jaxframes_cuda_segment_reduce_v1",
+        "jaxframes_cuda_histogram_v1",
     ),
     functions={
         "jaxframes_cuda_driver_is_too_old": (_INT32, ()),

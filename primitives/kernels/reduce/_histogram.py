@@ -12,11 +12,13 @@ import numpy as np
 from ....shardings._compat import like_varying
 from ...contract._platform import by_platform
 from ...contract._typing import Array
+from ..base._cuda import on_cuda
 from ..base._foreign import call
 from ..base._library import is_native
 from ..base._pallas import on_tpu
 from ..sort._lower_bound import upper_bound
 from ._few_segments import can_count_on_tpu, counts_on_tpu
+from ._tables_cuda import can_bin_in_tables, count_bins_in_tables
 
 READ_DTYPES = ("int32", "int64", "float32", "float64")
 
@@ -93,11 +95,15 @@ def count_bins(x: Array, edges: Array, num_valid: Array, is_uniform: bool) -> Ar
         )
         return counts
 
+    def tables(x: Array, edges: Array, num_valid: Array) -> Array:
+        return count_bins_in_tables(x, edges, num_valid, is_uniform)
+
     def pallas(x: Array, edges: Array, num_valid: Array) -> Array:
         ids = bin_ids(x.astype(edges.dtype), edges, num_valid, is_uniform)
         return counts_on_tpu(ids, edges.shape[0] - 1)
 
     can_read = x.dtype.name in READ_DTYPES and edges.dtype.name in READ_DTYPES[2:]
     kernels = {"cpu": native} if can_read and is_native() else {}
+    kernels |= on_cuda(tables) if can_bin_in_tables(x, edges) else {}
     kernels |= on_tpu(pallas) if can_count_on_tpu(x, edges.shape[0] - 1) else {}
     return by_platform(x, edges, num_valid, default=xla, **kernels)

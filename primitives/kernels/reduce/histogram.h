@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "reduce/bins.h"
 
 namespace jaxframes {
 
@@ -29,40 +30,6 @@ struct HistogramRow {
 };
 
 namespace internal {
-
-// Finds the bin by binary search, for numbers between the outer edges.
-template <typename Edge>
-struct SearchedBins {
-  const Edge* edges;
-  int64_t num_bins;
-
-  int64_t of(Edge number) const {
-    int64_t bin = 0;
-    for (int64_t length = num_bins; length > 1;) {
-      const int64_t half = length / 2;
-      bin = number >= edges[bin + half] ? bin + half : bin;
-      length -= half;
-    }
-    return bin;
-  }
-};
-
-// Computes the bin; rounding may give a neighbour of the right one.
-template <typename Edge>
-struct UniformBins {
-  const Edge* edges;
-  int64_t num_bins;
-  Edge first;
-  Edge bins_per_unit;
-
-  int64_t of(Edge number) const {
-    int64_t bin = static_cast<int64_t>((number - first) * bins_per_unit);
-    bin = std::min(bin, num_bins - 1);
-    while (number < edges[bin]) --bin;
-    while (bin < num_bins - 1 && number >= edges[bin + 1]) ++bin;
-    return bin;
-  }
-};
 
 template <typename Row, typename Bins>
 void count_rows(const Row& row, const Bins& bins, int64_t begin, int64_t end,

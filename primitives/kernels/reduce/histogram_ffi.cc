@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/ffi_arguments.h"
+#include "reduce/histogram_arguments.h"
 
 namespace jaxframes {
 namespace {
@@ -43,20 +44,7 @@ ffi::Error histogram_target(ffi::ThreadPool pool, ffi::AnyBuffer numbers, ffi::A
                             ffi::AnyBuffer num_valid, ffi::Result<ffi::AnyBuffer> counts,
                             WordBits is_uniform) {
   ArgumentChecker checker(kHistogram);
-  checker.require_keys(numbers, "numbers");
-  checker.require(numbers.element_type() != ffi::DataType::U32 &&
-                      numbers.element_type() != ffi::DataType::U64,
-                  "numbers must have dtype s32, s64, f32 or f64");
-  checker.require(ArgumentChecker::is_floating(edges), "edges must have dtype f32 or f64");
-  checker.require(edges.dimensions().size() > 0 && row_length(edges) >= 2,
-                  "edges must have shape [..., bins + 1]");
-  if (!checker.ok()) return checker.error();
-  const int64_t batch = batch_size(numbers);
-  checker.require_rows(edges, "edges", batch, row_length(edges));
-  checker.require_dtype(num_valid, "num_valid", ffi::DataType::S32);
-  checker.require_scalars(num_valid, "num_valid", batch);
-  checker.require_dtype(*counts, "counts", ffi::DataType::S32);
-  checker.require_rows(*counts, "counts", batch, row_length(edges) - 1);
+  check_histogram(checker, numbers, edges, num_valid, *counts);
   if (!checker.ok()) return checker.error();
   return run_kernel(kHistogram, [&] {
     XlaExecutor executor(pool);

@@ -35,6 +35,8 @@ class Sorter {
         order_(order),
         memory_(memory),
         stream_(stream),
+        ids_(reinterpret_cast<int32_t*>(memory.source)),
+        order_ids_(reinterpret_cast<int32_t*>(memory.moved)),
         offset_(rows.first_line * rows.num_rows),
         words_(static_cast<const Word*>(sort.words) + offset_),
         holds_word_(Order::kIsExact && sort.bits == 8 * static_cast<int>(sizeof(Word)) &&
@@ -53,8 +55,8 @@ class Sorter {
         return restore(sorted, sorted_words);
       }
     }
-    JAXFRAMES_RETURN_IF_FAILED(order(memory_.order));
-    return gather(memory_.order, {column(words_, sorted_words)});
+    JAXFRAMES_RETURN_IF_FAILED(order(order_ids_));
+    return gather(order_ids_, {column(words_, sorted_words)});
   }
 
   // Row ids within each row of the batch.
@@ -72,18 +74,18 @@ class Sorter {
     if constexpr (sizeof(Number) >= 4) {
       if (holds_word_ && (ids != nullptr || rows_.num_lines == 1)) {
         Number* const sorted = sorted_numbers(sorted_words);
-        JAXFRAMES_RETURN_IF_FAILED(write(ids == nullptr ? memory_.ids : nullptr));
-        JAXFRAMES_RETURN_IF_FAILED(sort(sorted, ids == nullptr ? memory_.ids : ids, moved));
+        JAXFRAMES_RETURN_IF_FAILED(write(ids == nullptr ? ids_ : nullptr));
+        JAXFRAMES_RETURN_IF_FAILED(sort(sorted, ids == nullptr ? ids_ : ids, moved));
         return restore(sorted, sorted_words);
       }
     }
     if (ids == nullptr) {
-      JAXFRAMES_RETURN_IF_FAILED(order(memory_.order));
-      JAXFRAMES_RETURN_IF_FAILED(gather(memory_.order, {column(words_, sorted_words)}));
-      return number_within_lines(rows_, memory_.order, moved, stream_);
+      JAXFRAMES_RETURN_IF_FAILED(order(order_ids_));
+      JAXFRAMES_RETURN_IF_FAILED(gather(order_ids_, {column(words_, sorted_words)}));
+      return number_within_lines(rows_, order_ids_, moved, stream_);
     }
-    JAXFRAMES_RETURN_IF_FAILED(order(memory_.order));
-    return gather(memory_.order, {column(words_, sorted_words), column(ids, moved)});
+    JAXFRAMES_RETURN_IF_FAILED(order(order_ids_));
+    return gather(order_ids_, {column(words_, sorted_words), column(ids, moved)});
   }
 
   cudaError_t columns(const std::vector<CudaColumn>& given, const void* all_words) const {
@@ -95,27 +97,24 @@ class Sorter {
       (is_key ? keys : others).push_back(one);
     }
     if constexpr (sizeof(Number) >= 4) {
-      // One column rides in the sort, and the words are known after it.
-      const int bytes = others.size() == 1 ? others[0].word_bytes : 0;
-      if (holds_word_ && (bytes == 4 || bytes == 8)) {
-        Word* const sorted_words = keys.empty() ? nullptr : static_cast<Word*>(keys[0].moved);
+      // Columns of 8 bytes together ride in the sort. The words are known after it, or are columns.
+      std::vector<CudaColumn> riding = others;
+      if (!holds_word_) riding.insert(riding.end(), keys.begin(), keys.end());
+      int bytes = 0;
+      for (const CudaColumn& one : riding) bytes += one.word_bytes;
+      if (0 < bytes && bytes <= 8) {
+        Word* const sorted_words =
+            holds_word_ && !keys.empty() ? static_cast<Word*>(keys[0].moved) : nullptr;
         Number* const sorted = sorted_numbers(sorted_words);
         JAXFRAMES_RETURN_IF_FAILED(write(nullptr));
-        JAXFRAMES_RETURN_IF_FAILED(bytes == 4 ? sort_column<uint32_t>(sorted, others[0])
-                                              : sort_column<uint64_t>(sorted, others[0]));
-        if (keys.empty()) return cudaSuccess;
-        JAXFRAMES_RETURN_IF_FAILED(restore(sorted, sorted_words));
-        for (size_t i = 1; i < keys.size(); ++i) {
-          JAXFRAMES_RETURN_IF_FAILED(cudaMemcpyAsync(keys[i].moved, sorted_words,
-                                                     rows_.size() * sizeof(Word),
-                                                     cudaMemcpyDeviceToDevice, stream_));
-        }
-        return cudaSuccess;
+        JAXFRAMES_RETURN_IF_FAILED(bytes <= 4 ? ride<uint32_t>(sorted, riding)
+                                              : ride<uint64_t>(sorted, riding));
+        return sorted_words == nullptr ? cudaSuccess : restore_all(sorted, keys);
       }
     }
-    JAXFRAMES_RETURN_IF_FAILED(order(memory_.order));
+    JAXFRAMES_RETURN_IF_FAILED(order(order_ids_));
     others.insert(others.end(), keys.begin(), keys.end());
-    return gather(memory_.order, others);
+    return gather(order_ids_, others);
   }
 
  private:
@@ -152,14 +151,34 @@ class Sorter {
                                              num_rows(), 0, rows_.end_bit(), stream_);
     });
   }
-  template <typename Moved>
-  cudaError_t sort_column(Number* sorted, const CudaColumn& one) const {
-    return sort(sorted, static_cast<const Moved*>(one.source), static_cast<Moved*>(one.moved));
+  // One column of this width rides as it is; others are packed, and unpacked after the sort.
+  template <typename Packed>
+  cudaError_t ride(Number* sorted, const std::vector<CudaColumn>& columns) const {
+    if (columns.size() == 1 && columns[0].word_bytes == sizeof(Packed)) {
+      return sort(sorted, static_cast<const Packed*>(columns[0].source),
+                  static_cast<Packed*>(columns[0].moved));
+    }
+    Packed* const source = reinterpret_cast<Packed*>(memory_.source);
+    Packed* const moved = reinterpret_cast<Packed*>(memory_.moved);
+    JAXFRAMES_RETURN_IF_FAILED(pack_columns(rows_.size(), columns, source, stream_));
+    JAXFRAMES_RETURN_IF_FAILED(sort(sorted, source, moved));
+    return unpack_columns(rows_.size(), moved, columns, stream_);
+  }
+  // The words of sorted numbers, in each column that is the key.
+  cudaError_t restore_all(const Number* sorted, const std::vector<CudaColumn>& keys) const {
+    Word* const sorted_words = static_cast<Word*>(keys[0].moved);
+    JAXFRAMES_RETURN_IF_FAILED(restore(sorted, sorted_words));
+    for (size_t i = 1; i < keys.size(); ++i) {
+      JAXFRAMES_RETURN_IF_FAILED(cudaMemcpyAsync(keys[i].moved, sorted_words,
+                                                 rows_.size() * sizeof(Word),
+                                                 cudaMemcpyDeviceToDevice, stream_));
+    }
+    return cudaSuccess;
   }
   // Positions among all rows that are sorted at once.
   cudaError_t order(int32_t* positions) const {
-    JAXFRAMES_RETURN_IF_FAILED(write(memory_.ids));
-    return sort(reinterpret_cast<Number*>(memory_.sorted), memory_.ids, positions);
+    JAXFRAMES_RETURN_IF_FAILED(write(ids_));
+    return sort(reinterpret_cast<Number*>(memory_.sorted), ids_, positions);
   }
   cudaError_t gather(const int32_t* positions, const std::vector<CudaColumn>& columns) const {
     return gather_columns(rows_.size(), positions, columns, stream_);
@@ -172,6 +191,8 @@ class Sorter {
   const Order order_;
   const CudaSortMemory memory_;
   const cudaStream_t stream_;
+  int32_t* const ids_;        // 0, 1, ...
+  int32_t* const order_ids_;  // the same, sorted
   const int64_t offset_;
   const Word* const words_;
   const bool holds_word_;
@@ -199,8 +220,9 @@ cudaError_t with_order(const CudaSort& sort, const Order& order, int moved_bytes
                        cudaStream_t stream, const Use& use) {
   using Word = typename Order::Key;
   if constexpr (sizeof(Word) == 4) {
-    if (sort.batch > 1 && sort.num_rows <= kMostRowsAtOnce &&
-        sort.batch * sort.num_rows < (int64_t{1} << 31)) {
+    const int64_t size = sort.batch * sort.num_rows;
+    const bool has_few = sort.num_rows <= kMostRowsAtOnce || size <= kMostBatchAtOnce;
+    if (sort.batch > 1 && has_few && size < (int64_t{1} << 31)) {
       return with_numbers<uint64_t>(sort, order, moved_bytes, scratch, stream, true, use);
     }
   }

@@ -40,20 +40,23 @@ inline int bit_length(uint64_t number) {
   return length;
 }
 
-// Rows of a batch that are sorted at once, with the number of the row above the bits of the key.
+// Rows of a batch are sorted at once, with the number of the row above the bits of the key, if the
+// rows or the whole batch are so few. Otherwise the launches for each row take less than the wider
+// numbers.
 inline constexpr int64_t kMostRowsAtOnce = int64_t{1} << 16;
+inline constexpr int64_t kMostBatchAtOnce = int64_t{1} << 22;
 
 inline int sorted_key_bytes(int64_t num_rows, int word_bytes, int bits) {
-  if (word_bytes == 4 && num_rows <= kMostRowsAtOnce) return 8;
+  if (word_bytes == 4 && num_rows <= kMostBatchAtOnce) return 8;
   return bits <= 8 ? 1 : bits <= 16 ? 2 : bits <= 32 ? 4 : 8;
 }
 
-// The arrays of a sort: numbers before and after it, row ids, and CUB's memory.
+// The arrays of a sort: numbers and what moves with them, before and after it, and CUB's memory.
 struct CudaSortMemory {
   char* ordered;
   char* sorted;
-  int32_t* ids;
-  int32_t* order;
+  char* source;
+  char* moved;
   char* cub;
   int64_t cub_bytes;
 
@@ -62,8 +65,8 @@ struct CudaSortMemory {
     CudaSortMemory memory;
     memory.ordered = scratch.take<char>(num_rows * key_bytes);
     memory.sorted = scratch.take<char>(num_rows * key_bytes);
-    memory.ids = scratch.take<int32_t>(num_rows);
-    memory.order = scratch.take<int32_t>(num_rows);
+    memory.source = scratch.take<char>(num_rows * moved_bytes);
+    memory.moved = scratch.take<char>(num_rows * moved_bytes);
     // CUB says how much it needs only where a GPU is. It needs both arrays once more, 1,024 bytes
     // for each tile of at least 2,048 rows, and little else; the handler checks that.
     memory.cub_bytes = num_rows * (key_bytes + moved_bytes) + num_rows / 2 + (int64_t{1} << 16);

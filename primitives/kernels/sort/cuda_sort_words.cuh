@@ -80,39 +80,89 @@ inline cudaError_t number_within_lines(const SortedRows& rows, const int32_t* po
       stream);
 }
 
-// Columns that are gathered by one kernel.
+// Columns that one kernel moves.
 struct ColumnGroup {
   static constexpr int kMost = 16;
   CudaColumn columns[kMost];
   int count;
+
+  static ColumnGroup of(const std::vector<CudaColumn>& columns, size_t first) {
+    ColumnGroup group;
+    group.count = static_cast<int>(std::min<size_t>(columns.size() - first, kMost));
+    std::copy_n(columns.begin() + first, group.count, group.columns);
+    return group;
+  }
 };
 
-template <typename Word>
-__device__ void move_word(const CudaColumn& column, int64_t from, int64_t to) {
-  static_cast<Word*>(column.moved)[to] = static_cast<const Word*>(column.source)[from];
+__device__ inline uint64_t word_at(const void* words, int word_bytes, int64_t at) {
+  switch (word_bytes) {
+    case 1: return static_cast<const uint8_t*>(words)[at];
+    case 2: return static_cast<const uint16_t*>(words)[at];
+    case 4: return static_cast<const uint32_t*>(words)[at];
+    default: return static_cast<const uint64_t*>(words)[at];
+  }
 }
 
-__device__ inline void move_row(const CudaColumn& column, int64_t from, int64_t to) {
-  switch (column.word_bytes) {
-    case 1: return move_word<uint8_t>(column, from, to);
-    case 2: return move_word<uint16_t>(column, from, to);
-    case 4: return move_word<uint32_t>(column, from, to);
-    default: return move_word<uint64_t>(column, from, to);
+__device__ inline void put_word(void* words, int word_bytes, int64_t at, uint64_t word) {
+  switch (word_bytes) {
+    case 1: static_cast<uint8_t*>(words)[at] = static_cast<uint8_t>(word); break;
+    case 2: static_cast<uint16_t*>(words)[at] = static_cast<uint16_t>(word); break;
+    case 4: static_cast<uint32_t*>(words)[at] = static_cast<uint32_t>(word); break;
+    default: static_cast<uint64_t*>(words)[at] = word;
   }
+}
+
+// Packs the words of a row side by side into one.
+template <typename Packed>
+cudaError_t pack_columns(int64_t num_rows, const std::vector<CudaColumn>& columns, Packed* packed,
+                         cudaStream_t stream) {
+  const ColumnGroup group = ColumnGroup::of(columns, 0);
+  return for_each_row_on_gpu(
+      num_rows,
+      [=] __device__(int64_t at) {
+        Packed row = 0;
+        int shift = 0;
+        for (int i = 0; i < group.count; ++i) {
+          const CudaColumn& column = group.columns[i];
+          row |= static_cast<Packed>(word_at(column.source, column.word_bytes, at)) << shift;
+          shift += 8 * column.word_bytes;
+        }
+        packed[at] = row;
+      },
+      stream);
+}
+
+template <typename Packed>
+cudaError_t unpack_columns(int64_t num_rows, const Packed* packed,
+                           const std::vector<CudaColumn>& columns, cudaStream_t stream) {
+  const ColumnGroup group = ColumnGroup::of(columns, 0);
+  return for_each_row_on_gpu(
+      num_rows,
+      [=] __device__(int64_t at) {
+        uint64_t row = packed[at];
+        for (int i = 0; i < group.count; ++i) {
+          const CudaColumn& column = group.columns[i];
+          put_word(column.moved, column.word_bytes, at, row);
+          row = column.word_bytes == 8 ? 0 : row >> 8 * column.word_bytes;
+        }
+      },
+      stream);
 }
 
 // Moves row `positions[i]` of each column to row `i`.
 inline cudaError_t gather_columns(int64_t num_rows, const int32_t* positions,
                                   const std::vector<CudaColumn>& columns, cudaStream_t stream) {
   for (size_t first = 0; first < columns.size(); first += ColumnGroup::kMost) {
-    ColumnGroup group;
-    group.count = static_cast<int>(std::min<size_t>(columns.size() - first, ColumnGroup::kMost));
-    std::copy_n(columns.begin() + first, group.count, group.columns);
+    const ColumnGroup group = ColumnGroup::of(columns, first);
     JAXFRAMES_RETURN_IF_FAILED(for_each_row_on_gpu(
         num_rows,
         [=] __device__(int64_t at) {
           const int64_t from = positions[at];
-          for (int i = 0; i < group.count; ++i) move_row(group.columns[i], from, at);
+          for (int i = 0; i < group.count; ++i) {
+            const CudaColumn& column = group.columns[i];
+            put_word(column.moved, column.word_bytes, at,
+                     word_at(column.source, column.word_bytes, from));
+          }
         },
         stream));
   }
