@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks this machine's devices: `python -m jaxframes.primitives.selfcheck`.
 
-    python -m jaxframes.primitives.selfcheck [--lengths 300] [--most-rows 70000]
+    python -m jaxframes.primitives.selfcheck [--lengths 300] [--most-rows 70000] [--timed-rows N]
 
 Sorts, scans and reduces known rows of many lengths in one process, on the default device and, if
 there are more devices, over a mesh of all. Each result is compared with NumPy's, bit for bit. A
 line for each check says whether it is sound, or which length is not. The first checks call
-`jax.numpy` alone, which tells a fault of JAX or of its compiler from one of jaxframes.
+`jax.numpy` alone, which tells a fault of JAX or of its compiler from one of jaxframes. On a GPU with
+CUDA kernels each kernel is then compared with XLA's version, bit for bit, and timed beside it.
 
 The exit status is 0 if the checks of jaxframes are sound, and 1 otherwise. Run it twice, with and
 without `JAX_ENABLE_X64=1`: some faults need 64-bit types.
@@ -23,7 +24,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..shardings import make_mesh
-from . import _radix_sort, _reduce_by_key, local
+from . import _kernel_times, _radix_sort, _reduce_by_key, local
 from .kernels.base._library import backend
 
 SEED = 26
@@ -267,13 +268,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--lengths", type=int, default=300, help="number of lengths")
     parser.add_argument("--most-rows", type=int, default=70_000, help="the greatest length")
+    parser.add_argument(
+        "--timed-rows", type=int, default=2**22, help="rows of the calls that are timed on CUDA"
+    )
     options = parser.parse_args(arguments)
     if options.lengths < 1 or options.most_rows < 1:
         parser.error("--lengths and --most-rows must be positive.")
     device = jax.devices()[0]
     print(
         f"jax {importlib.metadata.version('jax')}, {jax.device_count()} x {device.platform} "
-        f"({device.device_kind}), kernels on CPU: {backend().cpu}"
+        f"({device.device_kind}), kernels on CPU: {backend().cpu}, on CUDA: {backend().cuda}"
     )
     many = lengths_of(options.lengths, options.most_rows)
     few = [num_rows for num_rows in FEW_LENGTHS if num_rows <= options.most_rows]
@@ -283,6 +287,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         said = "sound" if not outcomes[-1].fault else f"UNSOUND: {outcomes[-1].fault}"
         print(f"{check.name:<44} {outcomes[-1].num_lengths:>4} lengths  {said}", flush=True)
     is_sound = not any(outcome.fault and outcome.check.is_own for outcome in outcomes)
+    if device.platform == "gpu" and backend().cuda == "native":
+        is_sound &= _kernel_times.report(options.timed_rows)
     print("jaxframes is sound here." if is_sound else "jaxframes is UNSOUND here.")
     return 0 if is_sound else 1
 

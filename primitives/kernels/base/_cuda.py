@@ -21,6 +21,9 @@ from ...contract._typing import Array
 from ._foreign import ResultShape, call
 from ._loading import Library, switch, warn_once
 
+# True where XLA's versions are wanted, to compare them. JAX's caches tell its values apart.
+without_cuda_kernels = jax.make_user_context(False)
+
 PACKAGES = ("jaxframes_cuda13",)
 LIBRARY_NAME = "libjaxframes_cuda_kernels.so"
 _INT64, _INT32 = ctypes.c_int64, ctypes.c_int32
@@ -99,6 +102,8 @@ def _runs_on_cuda() -> bool:
 
 def has_cuda_kernels() -> bool:
     """Whether programs for CUDA contain the kernels; warns once if a GPU lacks them."""
+    if without_cuda_kernels.value:
+        return False
     kernels = load_cuda()
     if kernels.is_wanted and (traced_for.value == "cuda" or _runs_on_cuda()):
         warn_once("CUDA kernels", kernels.reason)

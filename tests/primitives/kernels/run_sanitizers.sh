@@ -14,14 +14,22 @@ else
   trap 'rm -rf "$build"' EXIT
 fi
 
-for sanitizer in address,undefined thread; do
-  echo "== sanitizer: $sanitizer"
-  folder=$build/$sanitizer
+# Configures, builds and tests in a folder. Arguments: the folder, a sanitizer, options of CMake.
+run() {
+  folder=$1 sanitizer=$2
+  shift 2
   # -O3 compiles for twice as long, and the tests are no quicker for it.
   cmake -S "$kernels" -B "$folder" -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS="-O1 -DNDEBUG" \
-    -DJAXFRAMES_KERNEL_TESTS=ON -DJAXFRAMES_SANITIZER="$sanitizer" >"$build/configure.log" ||
+    -DJAXFRAMES_SANITIZER="$sanitizer" "$@" >"$build/configure.log" ||
     { cat "$build/configure.log"; exit 1; }
   cmake --build "$folder" --parallel 2 >"$build/build.log" 2>&1 ||
     { cat "$build/build.log"; exit 1; }
   (cd "$folder" && ctest --parallel 2 --output-on-failure)
+}
+
+for sanitizer in address,undefined thread; do
+  echo "== sanitizer: $sanitizer"
+  run "$build/$sanitizer" "$sanitizer" -DJAXFRAMES_KERNEL_TESTS=ON
 done
+echo "== the targets for GPU, on the host"
+run "$build/cuda_targets" address,undefined -DJAXFRAMES_CUDA_TARGET_TESTS=ON

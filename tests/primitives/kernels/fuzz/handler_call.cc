@@ -61,6 +61,12 @@ XLA_FFI_Error* count_threads(XLA_FFI_ThreadPool_NumThreads_Args* args) {
   return nullptr;
 }
 
+// The targets for GPU pass their stream on, and no more.
+XLA_FFI_Error* get_stream(XLA_FFI_Stream_Get_Args* args) {
+  args->stream = nullptr;
+  return nullptr;
+}
+
 XLA_FFI_Api make_api() {
   XLA_FFI_Api api{};
   api.struct_size = XLA_FFI_Api_STRUCT_SIZE;
@@ -72,6 +78,7 @@ XLA_FFI_Api make_api() {
   api.XLA_FFI_Error_Destroy = destroy_error;
   api.XLA_FFI_ThreadPool_Schedule = schedule;
   api.XLA_FFI_ThreadPool_NumThreads = count_threads;
+  api.XLA_FFI_Stream_Get = get_stream;
   return api;
 }
 
