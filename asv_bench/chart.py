@@ -9,7 +9,7 @@ implementation has the full width.
 
 import argparse
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -53,10 +53,14 @@ STYLE = """
 
 
 class Bar(NamedTuple):
-    """The time of one implementation."""
+    """The cost of one implementation: its time, unless the chart has another unit."""
 
     name: str
     milliseconds: float
+
+
+def _milliseconds(time: float) -> str:
+    return f"{time:.1f} ms" if time < 10 else f"{time:,.0f} ms"
 
 
 def chart_of_table(report: dict[str, Any]) -> str:
@@ -73,7 +77,13 @@ def chart_of_table(report: dict[str, Any]) -> str:
 
 
 def chart(groups: Mapping[str, list[Bar]], subject: str, machine: dict[str, Any]) -> str:
-    """Draws groups of bars by title, each group from fast to slow."""
+    """Draws groups of bars of times by title, each group from fast to slow."""
+    note = f"{subject} on {machine['cores']} CPU cores ({machine['processor']}); shorter is better."
+    return drawn(groups, note, _milliseconds)
+
+
+def drawn(groups: Mapping[str, list[Bar]], note: str, shown: Callable[[float], str]) -> str:
+    """Draws groups of bars by title, each from short to long, with a note below."""
     parts: list[str] = []
     scale = WIDTH - 2 * MARGIN - LABEL_WIDTH - VALUE_WIDTH
     y = MARGIN
@@ -82,10 +92,10 @@ def chart(groups: Mapping[str, list[Bar]], subject: str, machine: dict[str, Any]
         y += TITLE_STEP
         parts.append(f'<text class="title" x="{MARGIN}" y="{y - 8}">{escape(title)}</text>')
         for bar in sorted(bars, key=lambda bar: bar.milliseconds):
-            parts += _drawn(bar, y, scale * bar.milliseconds / slowest)
+            label = shown(bar.milliseconds)
+            parts += _drawn(bar.name, label, y, scale * bar.milliseconds / slowest)
             y += BAR_STEP
         y += GROUP_GAP
-    note = f"{subject} on {machine['cores']} CPU cores ({machine['processor']}); shorter is better."
     y += MARGIN
     parts.append(f'<text class="note" x="{MARGIN}" y="{y - 8}">{escape(note)}</text>')
     return (
@@ -97,21 +107,16 @@ def chart(groups: Mapping[str, list[Bar]], subject: str, machine: dict[str, Any]
     )
 
 
-def _drawn(bar: Bar, y: float, width: float) -> list[str]:
+def _drawn(name: str, label: str, y: float, width: float) -> list[str]:
     left = MARGIN + LABEL_WIDTH
-    kind = "ours" if bar.name == OURS else "other"
+    kind = "ours" if name == OURS else "other"
     baseline = y + BAR_HEIGHT - 3
     return [
-        f'<text x="{left - 8}" y="{baseline}" text-anchor="end">{escape(bar.name)}</text>',
+        f'<text x="{left - 8}" y="{baseline}" text-anchor="end">{escape(name)}</text>',
         f'<rect class="{kind}" x="{left}" y="{y}" width="{max(width, 1):.1f}" '
         f'height="{BAR_HEIGHT}" rx="2"/>',
-        f'<text x="{left + max(width, 1) + 6:.1f}" y="{baseline}">{_shown(bar.milliseconds)}'
-        "</text>",
+        f'<text x="{left + max(width, 1) + 6:.1f}" y="{baseline}">{label}</text>',
     ]
-
-
-def _shown(milliseconds: float) -> str:
-    return f"{milliseconds:.1f} ms" if milliseconds < 10 else f"{milliseconds:,.0f} ms"
 
 
 def main() -> None:

@@ -99,19 +99,18 @@ def _rows_of(
                 ", ".join(f"{n} {_SHORT[kind]}" for kind, n in used["collectives"].items()) or "-",
                 _kib(used["sent_bytes"]),
                 _kib(used["sent_bytes_at_least"]),
-                _microseconds(used["estimated_seconds"]),
                 _microseconds(seconds_at_least(used)),
             ]
 
 
 _HEADER = (
     "call", "slice", "columns, KiB", "temporary, KiB", "code, KiB", "collectives", "sent, KiB",
-    "at least, KiB", "estimate, µs", "at least, µs",
+    "at least, KiB", "at least, µs",
 )  # fmt: skip
 
 
 def _table(rows: Iterator[list[str]] | list[list[str]]) -> str:
-    lines = [_HEADER, ["---"] * 2 + ["---:"] * 3 + ["---"] + ["---:"] * 4, *rows]
+    lines = [_HEADER, ["---"] * 2 + ["---:"] * 3 + ["---"] + ["---:"] * 3, *rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
@@ -128,6 +127,5 @@ def _kib(size: int) -> str:
     return f"{size / 1024:,.0f}" if size >= 10_240 or not size else f"{size / 1024:.2g}"
 
 
-def _microseconds(seconds: float | None) -> str:
-    # XLA's estimate overflows for the loops of large sorts.
-    return "unknown" if seconds is None or seconds < 0 else f"{1e6 * seconds:,.1f}"
+def _microseconds(seconds: float) -> str:
+    return f"{1e6 * seconds:,.1f}"

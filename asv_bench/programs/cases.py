@@ -178,7 +178,9 @@ CASES: dict[str, Case] = {
         lambda k: local.factorize(k, capacity=len(k)),
         lambda k: jnp.unique(k, size=len(k), fill_value=0, return_inverse=True),
     ),
-    "reduce_by_key": Case((INT, FLOAT), local.reduce_by_key, _sums_by_key),
+    "reduce_by_key": Case(
+        (INT, FLOAT), lambda k, x: local.reduce_by_key(k, x, "sum"), _sums_by_key
+    ),
     "run_length_encode": Case((INT,), lambda k: local.run_length_encode(k, capacity=len(k))),
     "isin": Case((INT, INT), local.isin, jnp.isin),
     "searchsorted": Case((INT, INT), local.searchsorted, jnp.searchsorted),

@@ -27,10 +27,9 @@ import jax
 from jax.experimental import topologies
 from jax.sharding import SingleDeviceSharding
 
-from programs.cases import CASES
+from programs.cases import CASES, PEERS, Case
 from programs.chips import TPUS
 from programs.executed import cycles_of, row_moves_of
-from programs.pipelines import PIPELINES
 
 # Where the compiler was told to write; see `profile_arguments`.
 PROFILES = "--xla_jf_dump_static_llo_profile_to="
@@ -100,13 +99,22 @@ def profile_folder(libtpu_arguments: str) -> Path:
     return Path(named) if named else Path(tempfile.gettempdir())
 
 
+def case_of(name: str) -> Case:
+    """A call, a peer of one, or a pipeline of frames, whose package takes a while to import."""
+    if name in CASES or name in PEERS:
+        return (CASES | PEERS)[name]
+    from programs.pipelines import PIPELINES
+
+    return PIPELINES[name]
+
+
 def main() -> None:
     libtpu_arguments = os.environ["LIBTPU_INIT_ARGS"]
     for argument in sys.argv[1:]:
         name, chip, rows = argument.split(",")
         in_hbm = "memory_space_assignment" in libtpu_arguments
         try:
-            case = (CASES | PIPELINES)[name]
+            case = case_of(name)
             used = costs_of(
                 case.call,
                 case.arguments(int(rows)),

@@ -1,8 +1,102 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables and charts of compiled programs, from the stored figures."""
+"""The tables and charts of `docs/explanation/compiled_programs.md`, from the stored figures."""
 
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from chart import OURS, Bar, drawn
+
+from .cases import CASES, PEER
 from .figures import Figures
+
+PAGE = Path(__file__).parents[2] / "docs/explanation/compiled_programs.md"
+CHART = PAGE.with_name("tpu_cycles.svg")
+FRAMES = ("frame groupby", "frame sort", "frame merge", "frame filter")
+CHIP = "v5e"
+# The calls of the chart.
+DRAWN = (
+    "inclusive_scan", "segmented_scan", "radix_sort with a value", "bucket_order", "compact",
+    "histogram", "segment_sum", "unique", "top_k",
+)  # fmt: skip
 
 
 def write_page(figures: Figures) -> None:
-    """Replaces the tables of the page, and its charts."""
+    """Replaces the tables of the page, and its chart."""
+    PAGE.write_text(with_tables(PAGE.read_text(), figures))
+    CHART.write_text(chart_of(figures))
+
+
+def with_tables(text: str, figures: Figures) -> str:
+    """The page with every table from the figures."""
+    for name, table in TABLES.items():
+        begin, end = (f"% {word} of the table {name}" for word in ("begin", "end"))
+        before, _, rest = text.partition(begin + "\n")
+        assert end + "\n" in rest, name
+        _, _, after = rest.partition(end + "\n")
+        text = f"{before}{begin}\n\n{table(figures)}\n{end}\n{after}"
+    return text
+
+
+def programs_of(figures: Figures, chip: str) -> Iterator[tuple[str, int, dict[str, Any]]]:
+    """Call, rows and figures of the programs for a chip, in the order of the calls."""
+    calls = [*CASES, *FRAMES]
+    of_chip = []
+    for name, used in figures.items():
+        call, on, rows = name.split(",")
+        if on == chip and call in calls:
+            of_chip.append((call, int(rows), used))
+    yield from sorted(of_chip, key=lambda program: calls.index(program[0]))
+
+
+def _tpu_table(figures: Figures) -> str:
+    rows = []
+    for call, num_rows, used in programs_of(figures, CHIP):
+        peer = figures.get(f"{PEER}{call},{CHIP},{num_rows}")
+        newer = figures.get(f"{call},v6e,{num_rows}")
+        moves = [str(used[kind]) for kind in ("sorts", "gathers", "scatters")]
+        rows.append(
+            [
+                call,
+                f"2^{num_rows.bit_length() - 1}",
+                _a_row(used["least_cycles"], num_rows),
+                _a_row(used["cycles"], num_rows) + ("" if used["arrays"] == "any" else " (HBM)"),
+                _a_row(peer["cycles"], num_rows) if peer else "",
+                _a_row(newer["cycles"], num_rows) if newer else "",
+                " / ".join(moves) if any(map(int, moves)) else "",
+            ]
+        )
+    header = ("call", "rows", "least", "v5e", "`jax.numpy`, v5e", "v6e", "moves of all rows")
+    return _table(header, rows)
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [header, ["---"] + ["---:"] * (len(header) - 1), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+TABLES: dict[str, Callable[[Figures], str]] = {"of static cycles": _tpu_table}
+
+
+def _a_row(cycles: int, num_rows: int) -> str:
+    return _shown(cycles / num_rows)
+
+
+def _shown(cycles: float) -> str:
+    return (
+        f"{cycles:,.0f}" if cycles >= 10 else f"{cycles:.2f}" if cycles >= 0.1 else f"{cycles:.3f}"
+    )
+
+
+def chart_of(figures: Figures) -> str:
+    """Draws cycles a row beside those of `jax.numpy` and the least."""
+    groups = {}
+    for call, num_rows, used in programs_of(figures, CHIP):
+        if call not in DRAWN:
+            continue
+        bars = [Bar(OURS, used["cycles"] / num_rows), Bar("least", used["least_cycles"] / num_rows)]
+        if peer := figures.get(f"{PEER}{call},{CHIP},{num_rows}"):
+            bars.append(Bar("jax.numpy", peer["cycles"] / num_rows))
+        groups[call] = bars
+    note = "Static cycles a row on TPU v5e, by the compiler's simulator; shorter is better."
+    return drawn(groups, note, lambda cycles: f"{_shown(cycles)}")
