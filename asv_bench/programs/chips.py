@@ -28,5 +28,4 @@ TPUS = {
     "v5e": Tpu("v5e:2x2", "v5litepod-4", 1.5e9, 8.19e11),
     "v6e": Tpu("v6e:2x2", "v6e-4", 1.75e9, 1.64e12),
     "v5p": Tpu("v5p:2x2x1", "v5p-8", 1.75e9, 2.765e12),
-    "tpu7x": Tpu("tpu7x:2x2x1", "tpu7x-8", 1.9e9, 7.37e12),
 }

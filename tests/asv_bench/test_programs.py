@@ -112,7 +112,7 @@ def test_moves_of_all_rows():
 @pytest.mark.parametrize(
     "chip",
     ["v5e", *(pytest.param(chip, marks=interpreted.needs_long_profile) for chip in
-              ("v6e", "v5p", "tpu7x"))],
+              ("v6e", "v5p"))],
 )  # fmt: skip
 def test_kernels_compile_ahead_of_time(chip):
     # These contain each kernel.
