@@ -11,12 +11,14 @@
 #   make lint          style, types, import floors
 #   make docs          the documentation, into docs/_build/html
 #   make dist          the source distribution and a wheel, into dist/, each installed and called
+#   make cuda-wheel    the wheel of the CUDA kernels, into dist/; its compiler comes from PyPI
 #   make bench         one table next to jnp, NumPy, pandas and Polars, and a chart
 #   make bench-calls   15 common calls next to pandas, Polars and DuckDB: first call and warm
 #   make bench-dbbench groupby, joins and sorts of db-benchmark, likewise
 #   make bench-tpch    the 22 queries of TPC-H, likewise
 #   make bench-disk    plans on 4 GiB within 2 GiB of memory, next to DuckDB and Polars
 #   make pods          what programs use on slices of TPU of 8 to 256 chips, compiled on this machine
+#   make gpu-programs  bytes and kernels of every local op on GPUs that are not here
 #   make tpu-cycles    static cycles of every local op on TPUs that are not here
 #   make bench-smoke   the table and the workloads on small inputs, and each asv benchmark once
 #
@@ -82,7 +84,7 @@ KERNEL_SOURCES := $(wildcard primitives/kernels/*/*.h primitives/kernels/*/*.cc)
 WORKLOADS := calls dbbench tpch
 
 .PHONY: help install demo test test-all test-versions sanitize fuzz lint docs dist bench $(WORKLOADS:%=bench-%) \
-  bench-disk pods tpu-cycles bench-smoke clean
+  bench-disk pods tpu-cycles gpu-programs cuda-wheel bench-smoke clean
 
 help:
 	@sed -n 's/^#   make/make/p' Makefile
@@ -173,6 +175,17 @@ docs: $(STAMPS)/docs $(STAMPS)/test
 dist: $(STAMPS)/dist
 	PATH="$(CURDIR)/$(BIN):$$PATH" bash tests/dist/make_dist.sh dist build/dist
 
+# The compiler has an environment of its own. Programs for CUDA compile without a GPU.
+CUDA := build/cuda
+$(CUDA)/venv/stamp: cuda/requirements.txt | $(STAMPS)/venv
+	$(PYTHON) -m venv $(CUDA)/venv
+	$(CUDA)/venv/bin/python -m pip --disable-pip-version-check install --quiet \
+	  --requirement cuda/requirements.txt
+	touch $@
+
+cuda-wheel: $(CUDA)/venv/stamp
+	$(CUDA)/venv/bin/python cuda/build_wheel.py --build $(CUDA)/objects --output dist
+
 bench: $(STAMPS)/bench
 	$(BIN)/python asv_bench/table.py $(BENCH_ARGS)
 
@@ -193,6 +206,18 @@ $(LIBTPU)/libtpu/libtpu.so: $(STAMPS)/jaxframes
 
 pods: $(STAMPS)/test $(LIBTPU)/libtpu/libtpu.so
 	$(BIN)/python asv_bench/pods $(PODS_ARGS)
+
+# XLA's compiler for GPU likewise: that of the installed jaxlib. With the CUDA kernels, if they are
+# built.
+GPU_PLUGIN := build/gpu_plugin
+$(GPU_PLUGIN)/stamp: $(STAMPS)/jaxframes
+	$(PIP) install --quiet --no-deps --upgrade --target $(GPU_PLUGIN) $$($(BIN)/python -c 'from \
+	  importlib.metadata import version; v = version("jaxlib"); \
+	  print(f"jax-cuda13-plugin=={v} jax-cuda13-pjrt=={v}")')
+	touch $@
+
+gpu-programs: $(STAMPS)/test $(GPU_PLUGIN)/stamp
+	$(BIN)/python asv_bench/programs gpu $(GPU_ARGS)
 
 tpu-cycles: $(STAMPS)/test $(LIBTPU)/libtpu/libtpu.so
 	$(BIN)/python asv_bench/programs tpu $(TPU_ARGS)

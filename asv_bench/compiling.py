@@ -21,6 +21,11 @@ ROOT = Path(__file__).parents[1]
 LIBTPU = ROOT / "build/libtpu"
 
 
+# XLA's compiler for GPU, and the CUDA kernels.
+GPU_PLUGIN = ROOT / "build/gpu_plugin"
+CUDA_KERNELS = ROOT / "build/cuda/site"
+
+
 class Batch(NamedTuple):
     """Compilations that one process makes, one after the other, and its environment."""
 
@@ -39,6 +44,19 @@ def tpu_environment(accelerator: str) -> dict[str, str]:
         "TPU_SKIP_MDS_QUERY": "1",
         # Each process has a compiler, and none has a TPU to lock.
         "ALLOW_MULTIPLE_LIBTPU_LOAD": "1",
+    }
+
+
+def gpu_environment(has_kernels: bool) -> dict[str, str]:
+    """The environment in which JAX compiles for GPUs without having one."""
+    paths = [str(GPU_PLUGIN), str(CUDA_KERNELS), os.environ.get("PYTHONPATH", "")]
+    return os.environ | {
+        "PYTHONPATH": os.pathsep.join(path for path in paths if path),
+        "JAX_PLATFORMS": "cpu",
+        "JAXFRAMES_KERNELS": "native" if has_kernels else "xla",
+        # What CUB needs as scratch memory is asked of a GPU: such sorts stay sorts.
+        "XLA_FLAGS": "--xla_gpu_autotune_level=0 "
+        "--xla_gpu_deviceless_cub_mode=DEVICELESS_CUB_DISABLED",
     }
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds the wheel of the CUDA kernels: `make cuda-wheel`.
 
-The compiler comes from wheels, in the environment that runs this script (`requirements.txt`), so no
-CUDA toolkit needs to be installed, and no GPU. Objects are kept in the build folder, and those whose
-sources have not changed are not compiled again.
+The compiler comes from wheels, in the environment that runs this script (`requirements.txt`), so
+no CUDA toolkit needs to be installed, and no GPU. Objects are kept in the build folder, and those
+whose sources have not changed are not compiled again.
 """
 
 import argparse
@@ -11,6 +11,7 @@ import base64
 import hashlib
 import importlib.util
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -157,6 +158,11 @@ def main() -> None:
     parser.add_argument("--architectures", nargs="+", default=ARCHITECTURES)
     options = parser.parse_args()
     library = build_library(options.build, tuple(options.architectures))
+    # The package as it will be installed, for whoever compiles programs with it here.
+    site = options.build.parent / "site" / PACKAGE
+    site.mkdir(parents=True, exist_ok=True)
+    shutil.copy(library, site)
+    shutil.copy(ROOT / "cuda" / PACKAGE / "__init__.py", site)
     path = write_wheel(library, options.output)
     print(f"{path}: {path.stat().st_size:,} bytes")
 

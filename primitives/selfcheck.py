@@ -6,8 +6,8 @@
 Sorts, scans and reduces known rows of many lengths in one process, on the default device and, if
 there are more devices, over a mesh of all. Each result is compared with NumPy's, bit for bit. A
 line for each check says whether it is sound, or which length is not. The first checks call
-`jax.numpy` alone, which tells a fault of JAX or of its compiler from one of jaxframes. On a GPU with
-CUDA kernels each kernel is then compared with XLA's version, bit for bit, and timed beside it.
+`jax.numpy` alone, which tells a fault of JAX or of its compiler from one of jaxframes. On a GPU
+with CUDA kernels each kernel is then compared with XLA's version, bit for bit, and timed beside it.
 
 The exit status is 0 if the checks of jaxframes are sound, and 1 otherwise. Run it twice, with and
 without `JAX_ENABLE_X64=1`: some faults need 64-bit types.

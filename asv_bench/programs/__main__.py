@@ -8,6 +8,8 @@
                                       these calls again, on all chips
     python asv_bench/programs tpu --check --quick
                                       ten calls; fails if one is worse than its stored figures
+    python asv_bench/programs gpu     the same for GPUs: bytes a row, and kernels; "h100 kernels"
+                                      has the CUDA kernels, "h100" XLA's versions alone
     python asv_bench/programs page    the tables and charts alone, from the stored figures
 
 A figure is worse if it grew by more than a tenth. `--show` prints the costliest ops of the program
@@ -24,15 +26,19 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from compiling import Batch, compile_all, tpu_environment
+from compiling import Batch, compile_all, gpu_environment, tpu_environment
 
-from programs.cases import CASES, PEERS, QUICK
+from programs.cases import CASES, FEW_ROWS, PEERS, QUICK
 from programs.chips import TPUS
 from programs.compile_for_tpu import profile_arguments
 from programs.figures import Figures, Program, load, worse_than, write
+from programs.gpus import GPU_CHIPS, is_with_kernels
 from programs.page import write_page
 from programs.pipelines import PIPELINES
 
+# More than the caches of a GPU hold, and a power of two.
+GPU_ROWS = 2**20
+PROGRAMS_OF_PROCESS = 8
 CALLS = CASES | PIPELINES | PEERS
 # What the simulator of a v5e refuses is compiled again with all arrays in HBM.
 REFUSED = "Static LLO profiling"
@@ -54,7 +60,8 @@ def main() -> None:
             write(load() | {used["case"]: used})
             used["costliest"] = of_ops
 
-    found = compiled_for_tpu(programs_of(arguments, stored), arguments, record)
+    compiled_for = compiled_for_gpu if arguments.platform == "gpu" else compiled_for_tpu
+    found = compiled_for(programs_of(arguments, stored), arguments, record)
     problems = [f"{used['case']}: {used['error']}" for used in found if "error" in used]
     if arguments.check:
         problems += [
@@ -73,23 +80,30 @@ def parsed_arguments() -> argparse.Namespace:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("platform", choices=("tpu", "page"))
+    parser.add_argument("platform", choices=("tpu", "gpu", "page"))
     parser.add_argument("--show", nargs="+", default=[], metavar="CALL", choices=[*CALLS])
     parser.add_argument("--only", nargs="+", default=[], metavar="CALL", choices=[*CALLS])
-    parser.add_argument("--quick", action="store_true", help=f"only {', '.join(QUICK)}")
+    parser.add_argument("--quick", action="store_true", help=f"of 2^16 rows: {', '.join(QUICK)}")
     parser.add_argument("--check", action="store_true", help="compare with the stored figures")
-    parser.add_argument("--chips", nargs="+", default=["v5e", "v6e"], choices=[*TPUS])
+    parser.add_argument("--chips", nargs="+", choices=[*TPUS, *GPU_CHIPS])
     parser.add_argument("--rows", type=int, help="rows in place of those of each call")
     parser.add_argument("--workers", type=int, default=2, help="processes at a time")
     parser.add_argument("--seconds", type=float, default=600, help="most seconds of a call")
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    if not arguments.chips:
+        arguments.chips = GPU_CHIPS if arguments.platform == "gpu" else ("v5e", "v6e")
+    return arguments
 
 
 def programs_of(arguments: argparse.Namespace, stored: Figures) -> list[Program]:
     """The programs that the arguments name; by default those that have no figures yet."""
     named = arguments.show or arguments.only or (QUICK if arguments.quick else ())
+    # A check should be quick, and few rows tell as much.
+    rows = FEW_ROWS if arguments.quick else arguments.rows
+    if arguments.platform == "gpu":
+        rows = arguments.rows or GPU_ROWS
     programs = [
-        Program(name, chip, arguments.rows or CALLS[name].rows)
+        Program(name, chip, rows or CALLS[name].rows)
         for name in named or CALLS
         for chip in arguments.chips
     ]
@@ -126,6 +140,33 @@ def compiled_for_tpu(
                 batches.append(Batch([program.argument], environment))
             compile_all(script, batches, settings.workers, settings.seconds, keep)
         programs = [program for program in programs if program.argument in refused]
+    return found
+
+
+def compiled_for_gpu(
+    programs: Sequence[Program],
+    settings: argparse.Namespace,
+    record: Callable[[dict[str, Any]], None],
+) -> list[dict[str, Any]]:
+    """Compiles programs for GPU, several in one process, and returns their costs."""
+    found: list[dict[str, Any]] = []
+
+    def keep(used: dict[str, Any]) -> None:
+        record(used)
+        found.append(used)
+
+    batches = []
+    for has_kernels in (False, True):
+        chosen = [
+            program.argument for program in programs if is_with_kernels(program.chip) == has_kernels
+        ]
+        environment = gpu_environment(has_kernels)
+        batches += [
+            Batch(chosen[at : at + PROGRAMS_OF_PROCESS], environment)
+            for at in range(0, len(chosen), PROGRAMS_OF_PROCESS)
+        ]
+    script = Path(__file__).with_name("compile_for_gpu.py")
+    compile_all(script, batches, settings.workers, settings.seconds, keep)
     return found
 
 

@@ -9,11 +9,13 @@ from chart import OURS, Bar, drawn
 
 from .cases import CASES, PEER
 from .figures import Figures
+from .gpus import GPUS
 
 PAGE = Path(__file__).parents[2] / "docs/explanation/compiled_programs.md"
 CHART = PAGE.with_name("tpu_cycles.svg")
 FRAMES = ("frame groupby", "frame sort", "frame merge", "frame filter")
 CHIP = "v5e"
+GPU, NEWER_GPU = "h100", "b200"
 # The calls of the chart.
 DRAWN = (
     "inclusive_scan", "segmented_scan", "radix_sort with a value", "bucket_order", "compact",
@@ -44,7 +46,9 @@ def programs_of(figures: Figures, chip: str) -> Iterator[tuple[str, int, dict[st
     of_chip = []
     for name, used in figures.items():
         call, on, rows = name.split(",")
-        if on == chip and call in calls:
+        # Fewer rows of a call are for quick checks alone.
+        is_shown = on in GPUS or call not in CASES or int(rows) == CASES[call].rows
+        if on == chip and call in calls and is_shown:
             of_chip.append((call, int(rows), used))
     yield from sorted(of_chip, key=lambda program: calls.index(program[0]))
 
@@ -75,7 +79,28 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-TABLES: dict[str, Callable[[Figures], str]] = {"of static cycles": _tpu_table}
+def _gpu_table(figures: Figures) -> str:
+    rows = []
+    for call, num_rows, used in programs_of(figures, GPU):
+        others = [
+            figures.get(f"{name},{chip},{num_rows}")
+            for name, chip in (
+                (call, f"{GPU} kernels"), (PEER + call, GPU), (call, NEWER_GPU),
+            )
+        ]  # fmt: skip
+        rows.append([call, f"{used['least_row_bytes']:,.0f}", *map(_traffic, [used, *others])])
+    header = ("call", "least", "XLA", "with kernels", "`jax.numpy`", "XLA, B200")
+    return _table(header, rows)
+
+
+def _traffic(used: dict[str, Any] | None) -> str:
+    return f"{used['row_bytes']:,.0f} in {used['kernels']}" if used else ""
+
+
+TABLES: dict[str, Callable[[Figures], str]] = {
+    "of static cycles": _tpu_table,
+    "of GPU programs": _gpu_table,
+}
 
 
 def _a_row(cycles: int, num_rows: int) -> str:
