@@ -28,7 +28,7 @@ struct SortedSums {
   __device__ bool is_head(int64_t at) const {
     return at == 0 || segments[at] != segments[at - 1];
   }
-  __device__ void store(int64_t at, bool, Number sum) const {
+  __device__ void store(int64_t at, Number sum) const {
     const uint32_t segment = segments[at];
     if (segment < num_segments && (at + 1 == size || segments[at + 1] != segment)) {
       // A sum starts at 0.0, and so none is -0.0.

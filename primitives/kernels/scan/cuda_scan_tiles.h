@@ -22,19 +22,21 @@ struct ScanState {
   uint32_t has_head;
 };
 
-// What the blocks tell each other. All words are zero before the scan.
+// What the blocks tell each other: the state of each tile, of all rows up to its end for an anchor,
+// and of its own rows for the others. A state of 32 bits shares a word with its flags, so that one
+// load finds whether it is there and what it is. All flags are zero before the scan.
 template <typename Value>
 struct ScanTiles {
-  uint32_t* next_tile;
-  uint32_t* published;  // per tile: 1 after its own rows, 2 after all rows up to its end
-  ScanState<Value>* own;
-  ScanState<Value>* through;
+  static constexpr bool kIsPacked = sizeof(Value) == 4;
+
+  uint64_t* flags;  // those of the tiles, and then the number of tiles that have started
+  ScanState<Value>* states;
+  int64_t num_tiles;
 
   static ScanTiles take(CudaScratch& scratch, int64_t num_rows) {
     const int64_t num_tiles = (num_rows + kScanTile<Value> - 1) / kScanTile<Value>;
-    uint32_t* const words = scratch.take<uint32_t>(num_tiles + 1);
-    return {words, words == nullptr ? nullptr : words + 1,
-            scratch.take<ScanState<Value>>(num_tiles), scratch.take<ScanState<Value>>(num_tiles)};
+    uint64_t* const flags = scratch.take<uint64_t>(num_tiles + 1);
+    return {flags, scratch.take<ScanState<Value>>(kIsPacked ? 0 : num_tiles), num_tiles};
   }
 };
 

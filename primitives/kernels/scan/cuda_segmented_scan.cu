@@ -118,7 +118,7 @@ struct LineOfRows {
     const Place at = place(position);
     return at.position == 0 || has_head(at);
   }
-  __device__ void store(int64_t position, bool, T value) const {
+  __device__ void store(int64_t position, T value) const {
     const Place at = place(position);
     const int64_t valid = valid_rows(at);
     T* const line = results + at.line * num_rows;

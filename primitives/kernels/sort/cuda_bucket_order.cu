@@ -82,9 +82,9 @@ struct Counts {
   static __device__ uint32_t combine(uint32_t left, uint32_t right) { return left + right; }
   __device__ uint32_t value(int64_t at) const { return counts[at]; }
   __device__ bool is_head(int64_t at) const { return at % of_line == 0; }
-  __device__ void store(int64_t at, bool is_head, uint32_t sum) const {
-    if (is_head) starts[at] = 0;
-    if (at + 1 < size && !this->is_head(at + 1)) starts[at + 1] = sum;
+  __device__ void store(int64_t at, uint32_t sum) const {
+    if (is_head(at)) starts[at] = 0;
+    if (at + 1 < size && !is_head(at + 1)) starts[at + 1] = sum;
   }
 };
 
