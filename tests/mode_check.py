@@ -55,9 +55,8 @@ class Case(NamedTuple):
     @property
     def are_dtypes(self) -> bool:
         """Whether only dtypes differ."""
-        return (
-            "dtype" in self.found or re.match(r"got \w+ in place of \w+$", self.found) is not None
-        )
+        pattern = r"dtype|inferred_type|^got \w+ in place of \w+$"
+        return re.search(pattern, self.found) is not None
 
 
 class Counted(NamedTuple):

@@ -7,7 +7,6 @@ from typing import Any
 
 from ._node import Call, Scan, Step
 from ._run import in_order
-from ._stage import Fused
 
 
 def plan_text(root: Step) -> str:
@@ -24,9 +23,7 @@ def plan_text(root: Step) -> str:
             lines.append(f"{first}as in [{number}]")
             continue
         shown.add(id(node))
-        texts = _texts(node)
-        lines.append(f"{first}{texts[0]}{mark}")
-        lines += [f"{rest}{'│' if node.inputs else ' '}  {text}" for text in texts[1:]]
+        lines.append(f"{first}{_text(node)}{mark}")
         for position, child in reversed(list(enumerate(node.inputs))):
             is_last = position == len(node.inputs) - 1
             branch, below = ("└─ ", "   ") if is_last else ("├─ ", "│  ")
@@ -44,11 +41,9 @@ def _numbers(root: Step) -> dict[int, int]:
     return {id(node): number for number, node in enumerate(repeated, 1)}
 
 
-def _texts(node: Any) -> list[str]:
-    """The lines of a step: one, or one for each call of a stage after a title."""
-    if isinstance(node, Fused):
-        return ["stage:", *(_call_text(call) for call in reversed(node.calls))]
-    return [_scan_text(node) if isinstance(node, Scan) else _call_text(node)]
+def _text(node: Any) -> str:
+    """The line of a step."""
+    return _scan_text(node) if isinstance(node, Scan) else _call_text(node)
 
 
 def _scan_text(scan: Scan) -> str:
@@ -109,29 +104,27 @@ def plan_svg(root: Step) -> str:
         'font-family="monospace" font-size="12">'
     ]
     for node in in_order(root):
-        (x, y, w, h), lines = boxes[id(node)]
+        (x, y, w, h), text = boxes[id(node)]
         for child in node.inputs:
             (cx, cy, cw, _), _ = boxes[id(child)]
             parts.append(
                 f'<line x1="{cx + cw / 2:.0f}" y1="{cy:.0f}" x2="{x + w / 2:.0f}" '
                 f'y2="{y + h:.0f}" stroke="#888"/>'
             )
-        fill = "#eef4ff" if isinstance(node, Fused) else "#fff"
         parts.append(
             f'<rect x="{x:.0f}" y="{y:.0f}" width="{w:.0f}" height="{h:.0f}" rx="4" '
-            f'fill="{fill}" stroke="#444"/>'
+            'fill="#fff" stroke="#444"/>'
         )
-        for position, line in enumerate(lines):
-            baseline = y + _PADDING / 2 + _LINE * (position + 0.75)
-            parts.append(
-                f'<text x="{x + _PADDING:.0f}" y="{baseline:.0f}" fill="#111">'
-                f"{html.escape(line)}</text>"
-            )
+        baseline = y + _PADDING / 2 + _LINE * 0.75
+        parts.append(
+            f'<text x="{x + _PADDING:.0f}" y="{baseline:.0f}" fill="#111">'
+            f"{html.escape(text)}</text>"
+        )
     return "".join([*parts, "</svg>"])
 
 
 def _placed(root: Step) -> Iterator[tuple[int, Any]]:
-    """The box and the lines of each step: inputs below, those of one depth side by side."""
+    """The box and the text of each step: inputs below, those of one depth side by side."""
     depths: dict[int, int] = {}
     for node in reversed(in_order(root)):
         depths.setdefault(id(node), 0)
@@ -142,11 +135,10 @@ def _placed(root: Step) -> Iterator[tuple[int, Any]]:
         rows.setdefault(depths[id(node)], []).append(node)
     y = float(_PADDING)
     for depth in sorted(rows):
-        x, tallest = float(_PADDING), 0.0
+        x = float(_PADDING)
         for node in rows[depth]:
-            lines = _texts(node)
-            w = max(map(len, lines)) * _LETTER + 2 * _PADDING
-            h = float(len(lines) * _LINE + _PADDING)
-            yield id(node), ((x, y, w, h), lines)
-            x, tallest = x + w + _GAP, max(tallest, h)
-        y += tallest + _GAP
+            text = _text(node)
+            w = len(text) * _LETTER + 2 * _PADDING
+            yield id(node), ((x, y, w, _LINE + _PADDING), text)
+            x += w + _GAP
+        y += _LINE + _PADDING + _GAP

@@ -14,7 +14,6 @@ from .rules._limit_pushdown import push_limits
 from .rules._predicate_pushdown import push_predicates
 from .rules._projection_pushdown import push_projections
 from .rules._small_build_side import build_small_side
-from .rules._stage_fusion import fuse_stages
 
 # In the order in which they are applied.
 RULES: dict[str, Callable[[Any], Any]] = {
@@ -27,7 +26,6 @@ RULES: dict[str, Callable[[Any], Any]] = {
     "small_build_side": build_small_side,
     "projection_pushdown": push_projections,
     "common_subplans": share_subplans,
-    "stage_fusion": fuse_stages,
 }
 
 

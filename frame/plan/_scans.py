@@ -44,10 +44,9 @@ def scan_parquet(
         >>> JaxFrame({"x": [1, 2, 3], "y": [4, 5, 6]}).to_parquet(path)
         >>> plan = scan_parquet(path).filter(col("x") > 1)[["x"]]
         >>> print(plan.explain())
-        stage:
-        │  select(['x'])
-        │  filter(col('x') > 1)
-        └─ scan_parquet('x.parquet'): columns ['x'], row groups with col('x') > 1
+        select(['x'])
+        └─ filter(col('x') > 1)
+           └─ scan_parquet('x.parquet'): columns ['x'], row groups with col('x') > 1
         >>> plan.collect().x.tolist()
         [2, 3]
         >>> folder.cleanup()

@@ -7,7 +7,6 @@ from typing import Any
 from ._node import Call, Node, Scan
 from ._relations import RELATIONS, join_type, origins
 from ._row_groups import ValueRange
-from ._stage import Fused
 
 
 def value_ranges(node: Node, label: Hashable) -> tuple[ValueRange, ...] | None:
@@ -25,11 +24,9 @@ def bounds_of(ranges: tuple[ValueRange, ...]) -> tuple[Any, Any]:
     return min(one.least for one in ranges), max(one.greatest for one in ranges)
 
 
-def _origin(node: Node | Fused, label: Hashable) -> tuple[Scan, Hashable] | None:
+def _origin(node: Node, label: Hashable) -> tuple[Scan, Hashable] | None:
     """The scan whose column reaches a step without new values, and the label there."""
-    while isinstance(node, Call | Fused):
-        if isinstance(node, Fused):
-            node = node.calls[-1]
+    while isinstance(node, Call):
         relation = RELATIONS[node.method]
         sides: tuple[int, ...] = (0,) if relation.rows in ("each", "drops", "sorts", "cuts") else ()
         if relation.rows == "joins":

@@ -11,7 +11,6 @@ from typing import Any
 from ..combining._concat import concat
 from ..plan._node import Call
 from ..plan._relations import GROUP_TRANSFORMATIONS, RELATIONS, Slot
-from ..plan._stage import Fused
 from ..table._ndframe import NDFrame
 from ._reductions_first import reductions_of
 
@@ -59,9 +58,6 @@ def aligned(node: Call, build: Callable[[Any], Any]) -> Callable[[], Iterator[An
 
 def _row_inputs(node: Any) -> tuple[Any, ...]:
     """The inputs with a row for each row of a call; of a filter, for each row before it."""
-    if isinstance(node, Fused):
-        is_each = all(RELATIONS[call.method].rows == "each" for call in node.calls)
-        return node.inputs if is_each else ()
     if not isinstance(node, Call):
         return ()
     if node.method in ("filter_by", "set"):
@@ -140,7 +136,7 @@ def _steps(node: Call, base: Any) -> tuple[list[Any], list[Any], list[Any]]:
 
 def _is_plain(node: Any) -> bool:
     """Whether a step runs on a batch as it is, without reductions over all rows."""
-    return isinstance(node, Fused) or node.method in ALIGNED or _is_rowwise(node)
+    return node.method in ALIGNED or _is_rowwise(node)
 
 
 class _Pieces:

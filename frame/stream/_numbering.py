@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Row numbers: a column that remembers the order of rows that are written to disk by key."""
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,14 +40,6 @@ def with_column(frame: Any, label: str, values: Any) -> Any:
     else:
         values = column_from(values, table.capacity, table.layout)
     return frame._make_frame((*table.columns, values), Labels.of([*frame._labels, label]))
-
-
-def numbered_batches(batches: Iterable[Any], label: str = ROW) -> Iterator[Any]:
-    """Numbers the rows of all batches."""
-    start = 0
-    for batch in batches:
-        yield with_numbers(batch, label, start)
-        start += len(batch)
 
 
 def plain(rows: Any) -> Any:

@@ -6,7 +6,6 @@ from typing import Any
 
 from ..plan._node import Call, Scan
 from ..plan._relations import RELATIONS
-from ..plan._stage import Fused
 from ._aligned import ALIGNED
 from ._anti_join import anti_join_stage, is_anti_join
 from ._by_key import is_transformation, keys_of, transformed
@@ -90,15 +89,13 @@ def _stage(
         if reduction is not None:
             return _step(reduction, first, batch_rows, steps)
         return aligned_stage(node, first, others, build)
-    is_each = isinstance(node, Fused) or (isinstance(node, Call) and is_mapped(node))
+    is_each = isinstance(node, Call) and is_mapped(node)
     if first.is_whole and first.pieces is not None and is_each and not others:
         return mapped_pieces(node, first, first.pieces)
     if isinstance(node, Call) and is_anti_join(node) and not are_whole:
         return anti_join_stage(node, build, batch_rows)
     if first.is_whole:
         return whole_stage(node, lambda: node.run(first.run(), *(one.whole() for one in others)))
-    if isinstance(node, Fused):
-        return mapped(node, first)
     if node.method == "merge":
         return merge_stage(node, first, others[0], batch_rows, steps)
     reductions = None if is_mapped(node) else reductions_of(node)

@@ -15,7 +15,6 @@ from ..plan._relations import RELATIONS
 from ..plan._row_groups import row_groups
 from ..plan._run import in_order
 from ..plan._sources import Memory, ParquetFiles
-from ..plan._stage import Fused
 from ._files import WatchedFiles, naming
 from ._pipeline import is_mapped, pipeline
 from ._reader import Rows, at_capacity, check_sources, frame_of, stored_names
@@ -97,11 +96,9 @@ class RowsByPosition:
 def _scan_of(root: Any) -> Scan:
     """The scan below steps that keep each row where it is."""
     for node in in_order(root):
-        is_known = isinstance(node, Scan) or all(map(_keeps_rows, _calls_of(node)))
-        if not is_known:
-            method = getattr(node, "method", "a stage that drops rows")
+        if isinstance(node, Call) and not _keeps_rows(node):
             raise NotImplementedError(
-                f"to_grain: the number of rows is not known before {method} runs. Omit "
+                f"to_grain: the number of rows is not known before {node.method} runs. Omit "
                 "random_access=, or write the result with to_parquet() and scan it."
             )
     (scan,) = (node for node in in_order(root) if isinstance(node, Scan))
@@ -111,10 +108,6 @@ def _scan_of(root: Any) -> Scan:
             "write it with to_parquet() and scan that."
         )
     return scan
-
-
-def _calls_of(node: Any) -> tuple[Call, ...]:
-    return node.calls if isinstance(node, Fused) else (node,)
 
 
 def _keeps_rows(call: Call) -> bool:

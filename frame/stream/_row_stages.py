@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stages of rows: each batch by itself, or beside those of another input."""
 
-import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..plan._expression import Expression
 from ..plan._node import Call
-from ..plan._stage import Fused
 from ._aligned import aligned
 from ._merge import JoinSteps, check_keys, is_streamed, merged
 from ._reductions_first import (
@@ -20,29 +18,7 @@ from ._steps import Steps
 
 def mapped(node: Any, stage: Stage) -> Stage:
     """A rowwise call of each batch."""
-    return applied(_of_any_start(node) if isinstance(node, Fused) else node.run, stage, node.empty)
-
-
-def _of_any_start(stage: Fused) -> Callable[[Any], Any]:
-    """Runs a stage on labels from 0 on: the first label of a range is compiled in."""
-    if any(call.arguments.get("ignore_index") for call in stage.calls):
-        return stage.run
-
-    def run(batch: Any) -> Any:
-        index = batch._table.index
-        if not index.is_range or not index.start:
-            return stage.run(batch)
-        start = index.start
-        index = dataclasses.replace(index, start=0)
-        result = stage.run(batch._like(batch._table.replace(index=index)))
-        table = result._table
-        # Rows that a filter keeps have positions in the range.
-        if table.index.is_range or table.index.has_positions:
-            index = dataclasses.replace(table.index, start=table.index.start + start)
-            return result._like(table.replace(index=index))
-        return result
-
-    return run
+    return applied(node.run, stage, node.empty)
 
 
 def mapped_pieces(node: Any, stage: Stage, pieces: Callable[[], Iterator[Any]]) -> Stage:

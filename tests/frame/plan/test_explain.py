@@ -40,37 +40,35 @@ reset_index()
 reset_index()
 └─ groupby(by='carrier').agg(late=('delay', 'mean'))
    └─ merge(how='inner', on='plane')
-      ├─ stage:
-      │  │  filter(col('delay') > 120)
+      ├─ filter(col('delay') > 120)
       │  └─ scan_parquet('flights.parquet'): columns ['carrier', 'plane', 'delay'], \
 row groups with col('delay') > 120
-      └─ stage:
-         │  filter(col('seats') > 150)
-         └─ frame(2 rows, 3 columns): columns ['plane', 'seats']
+      └─ select(['plane'])
+         └─ filter(col('seats') > 150)
+            └─ frame(2 rows, 3 columns): columns ['plane', 'seats']
 """)
 
 
 def test_each_rule_can_be_switched_off(flights):
     plan = flights.sort_values("delay")[col("miles") > 5][["delay"]]
     assert plan.explain(optimizations={"predicate_pushdown": False}) == tree("""
-stage:
-│  select(['delay'])
-│  filter(col('miles') > 5)
-└─ sort_values(by='delay')
-   └─ scan_parquet('flights.parquet'): columns ['delay', 'miles']
+select(['delay'])
+└─ filter(col('miles') > 5)
+   └─ sort_values(by='delay')
+      └─ scan_parquet('flights.parquet'): columns ['delay', 'miles']
 """)
     assert plan.explain(optimizations={"projection_pushdown": False}) == tree("""
 select(['delay'])
 └─ sort_values(by='delay')
-   └─ stage:
-      │  filter(col('miles') > 5)
+   └─ filter(col('miles') > 5)
       └─ scan_parquet('flights.parquet'): row groups with col('miles') > 5
 """)
-    assert plan.explain(optimizations={"stage_fusion": False}) == tree("""
+    assert plan.explain() == tree("""
 select(['delay'])
 └─ sort_values(by='delay')
-   └─ filter(col('miles') > 5)
-      └─ scan_parquet('flights.parquet'): columns ['delay', 'miles'], row groups with \
+   └─ select(['delay'])
+      └─ filter(col('miles') > 5)
+         └─ scan_parquet('flights.parquet'): columns ['delay', 'miles'], row groups with \
 col('miles') > 5
 """)
 
@@ -86,9 +84,9 @@ select(['miles'])
       ├─ column(col('plane'))
       │  └─ as in [1]
       └─ column(col('plane'))
-         └─ stage:
-            │  filter(col('seats') > 150)
-            └─ frame(2 rows, 3 columns): columns ['plane', 'seats']
+         └─ select(['plane'])
+            └─ filter(col('seats') > 150)
+               └─ frame(2 rows, 3 columns): columns ['plane', 'seats']
 """)
 
 
@@ -99,8 +97,7 @@ def test_a_step_that_is_used_twice_has_a_number(flights):
 concat()
 ├─ head(n=1)
 │  └─ sort_values(by='delay') [1]
-│     └─ stage:
-│        │  filter(col('delay') > 0)
+│     └─ filter(col('delay') > 0)
 │        └─ scan_parquet('flights.parquet'): row groups with col('delay') > 0
 └─ tail(n=1)
    └─ as in [1]
@@ -115,7 +112,7 @@ def test_filters_stay_above_what_depends_on_all_rows(flights):
         flights.merge(JaxFrame(PLANES), on="plane", how="outer"),
         flights.assign(delay=col("delay") - col("delay").mean()),
     ):
-        assert plan[col("delay") > 0].explain().splitlines()[1].endswith("filter(col('delay') > 0)")
+        assert plan[col("delay") > 0].explain().splitlines()[0].endswith("filter(col('delay') > 0)")
 
 
 def test_the_drawing_is_an_svg_with_every_step(flights):
