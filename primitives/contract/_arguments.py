@@ -209,6 +209,14 @@ def as_num_valid(num_valid: Any, num_rows: int, caller: str) -> Array:
     return jnp.asarray(np.int32(as_static_int(num_valid, caller, "num_valid", 0, num_rows)))
 
 
+def as_valid_rows(num_valid: Any, num_rows: int, caller: str) -> Array | None:
+    """`as_num_valid`, but None if all rows are known to be valid: programs then need no mask."""
+    is_number = isinstance(num_valid, (int, np.integer)) and not isinstance(num_valid, bool)
+    if num_valid is None or (is_number and num_valid == num_rows):
+        return None
+    return as_num_valid(num_valid, num_rows, caller)
+
+
 def check_num_valid(num_valid: Array, caller: str) -> None:
     """Raises unless an array is an integer scalar."""
     if num_valid.ndim != 0 or not jnp.issubdtype(num_valid.dtype, jnp.integer):

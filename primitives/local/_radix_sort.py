@@ -8,7 +8,7 @@ from typing import Any
 import jax
 
 from ...shardings._compat import varying_axes
-from ..contract._arguments import as_directions, as_keys, as_num_valid, as_rows
+from ..contract._arguments import as_directions, as_keys, as_rows, as_valid_rows
 from ..contract._key_bits import (
     OrderedWord,
     as_bits,
@@ -81,13 +81,13 @@ def radix_argsort(
     caller = "radix_argsort"
     columns, _ = as_keys(keys, caller)
     directions = as_directions(descending, len(columns), caller)
-    valid = as_num_valid(num_valid, columns[0].shape[0], caller)
+    valid = as_valid_rows(num_valid, columns[0].shape[0], caller)
     return _argsort(columns, valid, directions, as_bits(bits, columns, caller))
 
 
 @functools.partial(tiered, static_argnums=(2, 3))
 def _argsort(
-    columns: tuple[Array, ...], num_valid: Array, directions: tuple[bool, ...], bits: Any
+    columns: tuple[Array, ...], num_valid: Array | None, directions: tuple[bool, ...], bits: Any
 ) -> Array:
     return argsort_columns(ordered_words(columns, directions, bits), num_valid)
 
@@ -147,7 +147,7 @@ def radix_sort(
     directions = as_directions(descending, len(columns), caller)
     num_rows = columns[0].shape[0]
     values = as_rows(values, num_rows, caller)
-    valid = as_num_valid(num_valid, num_rows, caller)
+    valid = as_valid_rows(num_valid, num_rows, caller)
     sorted_columns, values = _sort(columns, values, valid, directions, key_bits)
     sorted_keys = sorted_columns if is_tuple else sorted_columns[0]
     return sorted_keys if values is None else (sorted_keys, values)
@@ -157,7 +157,7 @@ def radix_sort(
 def _sort(
     columns: tuple[Array, ...],
     values: PyTree,
-    valid: Array,
+    valid: Array | None,
     directions: tuple[bool, ...],
     bits: Any,
 ) -> tuple[tuple[Array, ...], PyTree]:
@@ -190,7 +190,7 @@ def _sort_key(key: Array, column: OrderedWord, num_valid: Array | None, descendi
     return with_tangent_of(sort_by_rows, sorted_key, key, num_valid)
 
 
-def _is_moved_by_kernel(values: PyTree, column: OrderedWord, num_valid: Array) -> bool:
+def _is_moved_by_kernel(values: PyTree, column: OrderedWord, num_valid: Array | None) -> bool:
     if not has_sort_kernels() or column.word.shape[0] == 0:
         return False
     # All outputs of one call vary over the same mesh axes, and keys must not gain any.

@@ -90,6 +90,18 @@ def test_sorts_have_few_operands(op, platform):
             assert "stablehlo.scatter" not in text
 
 
+@pytest.mark.parametrize("platform", ["cuda", "tpu"])
+def test_valid_rows_take_no_mask(platform):
+    for num_valid, is_masked in ((None, False), (NUM_ROWS, False), (NUM_ROWS - 1, True)):
+
+        def sort(keys, num_valid=num_valid):
+            return local.radix_sort(keys, num_valid=num_valid)
+
+        # Two masks: padding goes last, and comes back.
+        text = program(sort, np.dtype(np.uint32), platform)
+        assert text.count("stablehlo.select") == 2 * is_masked
+
+
 @pytest.mark.parametrize("num_values", [1, 2, 8, 9])
 def test_values_are_operands_of_a_sort(num_values):
     def sort(keys):
