@@ -28,6 +28,7 @@ from ..kernels.groups._group_sums import can_sum_groups, native_group_sums
 from ..tiers._tiered import tiered
 from ._direct_index import can_index, index_of, ranges_of, reduce_segments, take_segments
 from ._one_device import OneDevice
+from ._run_segments import Runs
 from ._runs import KeyRuns, find_runs
 from ._segment_extremes import end_rows
 from ._segment_ops import Segments, as_summed
@@ -340,7 +341,8 @@ def _add_by_group(matrix: Array, group_ids: Array, *, capacity: int) -> Array:
 
 def segments_of(runs: KeyRuns, capacity: int) -> Segments:
     """The runs as segments of a reduction, at least one."""
-    return Segments(runs.segment_ids, max(capacity, 1), OneDevice())
+    adjacent = Runs(runs.segment_ids, runs.is_head, runs.num_valid)
+    return Segments(runs.segment_ids, max(capacity, 1), OneDevice(), runs=adjacent)
 
 
 def of_runs(reduced: Any, capacity: int, num_runs: Array) -> Any:

@@ -54,7 +54,7 @@ def _word_constants(dtype: Any) -> tuple[np.dtype, Any, Any]:
     return word, word.type(1 << (bits - 1)), word.type((1 << bits) - 1)
 
 
-def extreme_of_segments(words: Array, dtype: Any, ids: Array, num_segments: int, is_max: bool):
+def extreme_of_segments(words: Array, dtype: Any, segments: Any, is_max: bool) -> Array:
     """The minimum or maximum word of each segment; the identity's word for an empty one."""
     if jnp.issubdtype(dtype, jnp.floating):
         infinity = jnp.asarray(-np.inf if is_max else np.inf, dtype)
@@ -64,7 +64,7 @@ def extreme_of_segments(words: Array, dtype: Any, ids: Array, num_segments: int,
     else:
         limits = np.iinfo(dtype)
         initial = limits.min if is_max else limits.max
-    return scatter("max" if is_max else "min", words, ids, num_segments, initial)
+    return segments.reduce("max" if is_max else "min", words, initial)
 
 
 def winning_rows(words: Array, best: Array, dtype: Any, ids: Array, num_segments: int) -> Array:

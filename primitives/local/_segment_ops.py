@@ -17,6 +17,7 @@ import jax.numpy as jnp
 from ..contract._moved import with_tangents
 from ..contract._take import take_rows
 from ..contract._typing import Array
+from ._run_segments import Runs, end_of_runs, reduce_runs, rows_of_runs, run_lengths
 from ._segment_extremes import (
     INT32_MAX,
     end_rows,
@@ -43,16 +44,21 @@ from ._segments import (
 class Segments:
     """The segment ids of this device's rows, and the number of segments.
 
-    `given` are the original ids, if the kernels can read those instead of `ids`.
+    `given` are the original ids, if the kernels can read those instead of `ids`. `runs` tell that
+    the segments are runs of adjacent rows, numbered in their order.
     """
 
     ids: Array
     num_segments: int
     over: Any
     given: GivenIds | None = None
+    runs: Runs | None = None
 
     def add(self, rows: Array) -> Array:
         """The sum of this device's rows in each segment."""
+        if self.runs is not None:
+            by_ids = functools.partial(add, num_segments=self.num_segments)
+            return reduce_runs("add", rows, self.runs, self.num_segments, by_ids)
         if self.given is not None:
             return add_given(rows, self.given, self.ids, self.num_segments)
         return add(rows, self.ids, self.num_segments)
@@ -60,9 +66,28 @@ class Segments:
     @functools.cached_property
     def counts(self) -> Array:
         """The number of rows of each segment on this device, int32."""
+        if self.runs is not None:
+            by_ids = functools.partial(count_rows, num_segments=self.num_segments)
+            return run_lengths(self.runs, self.num_segments, by_ids)
         if self.given is not None:
             return count_given(self.given, self.ids, self.num_segments)
         return count_rows(self.ids, self.num_segments)
+
+    def reduce(self, method: Any, rows: Array, initial: Any) -> Array:
+        """Combines this device's integers in each segment by `mul`, `min` or `max`."""
+
+        def by_ids(rows: Array, ids: Array) -> Array:
+            return scatter(method, rows, ids, self.num_segments, initial)
+
+        if self.runs is not None:
+            return reduce_runs(method, rows, self.runs, self.num_segments, by_ids)
+        return by_ids(rows, self.ids)
+
+    def of_rows(self, table: Array) -> Array:
+        """Looks up each row's segment in a table; zero for a row without a segment."""
+        if self.runs is not None:
+            return rows_of_runs(table, self.runs, rows_of_segments)
+        return rows_of_segments(table, self.ids)
 
     def whole_counts(self, rows: Array) -> Array:
         """The rows of each segment on all shards, as floats that broadcast against `rows`."""
@@ -84,7 +109,7 @@ def reduce_prod(rows: Array, segments: Segments, ddof: int) -> Array:
     if jnp.issubdtype(rows.dtype, jnp.inexact):
         partial = multiply_floats(rows, segments.ids, segments.num_segments)
     else:
-        partial = scatter("mul", rows, segments.ids, segments.num_segments, 1)
+        partial = segments.reduce("mul", rows, 1)
     return segments.over.product(partial).astype(dtype)
 
 
@@ -120,7 +145,7 @@ def _variance(rows: Array, segments: Segments, ddof: int) -> tuple[Array, Any]:
     mean = quotient(segments.over.whole_total(segments.add(rows)), counts)
     is_row = is_member(segments.ids, segments.num_segments)
     is_row = is_row.reshape(-1, *(1,) * (rows.ndim - 1))
-    distance = jnp.where(is_row, rows - rows_of_segments(mean, segments.ids), 0)
+    distance = jnp.where(is_row, rows - segments.of_rows(mean), 0)
     squares = segments.over.total(segments.add(distance * distance))
     return quotient(squares, segments.over.piece(counts - ddof)), dtype
 
@@ -151,7 +176,7 @@ def quotient(total: Array, counts: Array) -> Array:
 def _extreme(rows: Array, segments: Segments, is_max: bool) -> tuple[Array, Array]:
     """The words of the rows, and the best word of each segment."""
     words = extreme_words(rows, is_max)
-    partial = extreme_of_segments(words, rows.dtype, segments.ids, segments.num_segments, is_max)
+    partial = extreme_of_segments(words, rows.dtype, segments, is_max)
     return words, segments.over.extreme(partial, is_max)
 
 
@@ -194,7 +219,15 @@ def reduce_end(rows: Array, segments: Segments, ddof: int, *, is_last: bool) -> 
     if rows.shape[0] == 0:
         return segments.over.piece(jnp.zeros((segments.num_segments, *rows.shape[1:]), rows.dtype))
     positions = jnp.clip(ends, 0, rows.shape[0] - 1)
-    selected = segments.over.select(jax.lax.stop_gradient(rows), positions, is_owner)
+    plain, runs = jax.lax.stop_gradient(rows), segments.runs
+
+    def by_ends(rows: Array, _: Array) -> Array:
+        return segments.over.select(rows, positions, is_owner)
+
+    if runs is None:
+        selected = by_ends(plain, segments.ids)
+    else:
+        selected = end_of_runs(plain, runs, segments.num_segments, by_ends, is_last=is_last)
     route = functools.partial(_take_ends, over=segments.over)
     return with_tangents(route, selected, rows, (positions, is_owner))
 
@@ -209,7 +242,7 @@ def reduce_truth(rows: Array, segments: Segments, ddof: int, *, is_any: bool) ->
     del ddof
     truth = is_nonzero(jax.lax.stop_gradient(rows)).astype(jnp.int32)
     method, identity = ("max", 0) if is_any else ("min", 1)
-    partial = scatter(method, truth, segments.ids, segments.num_segments, identity)
+    partial = segments.reduce(method, truth, identity)
     return segments.over.piece(segments.over.extreme(partial, is_any)) != 0
 
 

@@ -13,6 +13,7 @@ from ...contract._platform import by_platform
 from ...contract._typing import Array
 from ..base._foreign import call, word_attribute
 from ..base._library import is_native, load
+from ..move._log_shift import resized
 from ..sort._radix_sort import argsort_words
 from ._grouped_sides import Side, grouped_sides, rows_of_groups
 from ._pair_counts import (
@@ -23,6 +24,7 @@ from ._pair_counts import (
     total_pairs,
     unmatched_rows,
 )
+from ._sorted_match import match_by_sort, pairs_by_shifts
 
 # The numbers of the kernel.
 _HOW_NUMBERS = {"inner": 0, "left": 1, "outer": 2, "semi": 3, "anti": 4}
@@ -50,6 +52,9 @@ class Pairs(NamedTuple):
 
 class Matches(NamedTuple):
     """The matches of two sides, from which pairs are written.
+
+    On TPU, but for outer joins, `groups` begin with the start of the matches of each left row in
+    `right_rows`, and `offsets` begin with their number; see `SortedMatch`.
 
     Attributes:
         groups: the group id of each valid left row, then of each right row; arbitrary in padding.
@@ -93,7 +98,10 @@ def join_words(
     def native(left: Side, right: Side) -> Pairs:
         return _native_pairs(_native_match(left, right, column, how), how, capacity)
 
-    return _on_cpu(native, xla, left, right)
+    def tpu(left: Side, right: Side) -> Pairs:
+        return _sorted_pairs(_sorted_match(left, right, column, how), how, capacity)
+
+    return _by_platform(native, xla, tpu, how, left, right)
 
 
 def match_words(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -> Matches:
@@ -105,7 +113,10 @@ def match_words(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -
     def native(left: Side, right: Side) -> Matches:
         return _native_match(left, right, column, how)
 
-    return _on_cpu(native, xla, left, right)
+    def tpu(left: Side, right: Side) -> Matches:
+        return _sorted_match(left, right, column, how)
+
+    return _by_platform(native, xla, tpu, how, left, right)
 
 
 def pairs_of(matches: Matches, how: GroupedHow, capacity: int) -> Pairs:
@@ -117,7 +128,10 @@ def pairs_of(matches: Matches, how: GroupedHow, capacity: int) -> Pairs:
     def native(matches: Matches) -> Pairs:
         return _native_pairs(matches, how, capacity)
 
-    return _on_cpu(native, xla, matches)
+    def tpu(matches: Matches) -> Pairs:
+        return _sorted_pairs(matches, how, capacity)
+
+    return _by_platform(native, xla, tpu, how, matches)
 
 
 def count_pairs(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -> Array:
@@ -131,13 +145,15 @@ def count_pairs(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -
     def native(left: Side, right: Side) -> Array:
         return _native_match(left, right, column, how).total
 
-    return _on_cpu(native, xla, left, right)
+    def tpu(left: Side, right: Side) -> Array:
+        return match_by_sort(left, right, column, how).total
+
+    return _by_platform(native, xla, tpu, how, left, right)
 
 
-def _on_cpu(native: Any, xla: Any, *arguments: Any) -> Any:
-    if not is_native():
-        return xla(*arguments)
-    return by_platform(*arguments, cpu=native, default=xla)
+def _by_platform(native: Any, xla: Any, tpu: Any, how: GroupedHow, *arguments: Any) -> Any:
+    ways = ({"cpu": native} if is_native() else {}) | ({} if how == "outer" else {"tpu": tpu})
+    return by_platform(*arguments, default=xla, **ways)
 
 
 def _native_match(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -> Matches:
@@ -177,9 +193,27 @@ def _native_pairs(matches: Matches, how: GroupedHow, capacity: int) -> Pairs:
         (((capacity,), jnp.int32), ((capacity,), jnp.int32)),
         how=np.int32(_HOW_NUMBERS[how]),
     )
-    most = matches.total.dtype.type(MOST_PAIRS)
-    count = jnp.minimum(matches.total, most).astype(jnp.int32)
-    return Pairs(left_rows, right_rows, count, *matches[-2:])
+    return Pairs(left_rows, right_rows, _as_count(matches.total), *matches[-2:])
+
+
+def _sorted_match(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -> Matches:
+    match = match_by_sort(left, right, column, how)
+    length = left.words.shape[0] + right.words.shape[0]
+    groups, offsets = resized(match.begins, length), resized(match.num_matches, length + 2)
+    # No groups are numbered.
+    num_groups = jnp.zeros_like(match.num_unmatched_left)
+    return Matches(groups, offsets, match.right_rows, left.num_valid, num_groups, *match[3:])
+
+
+def _sorted_pairs(matches: Matches, how: GroupedHow, capacity: int) -> Pairs:
+    length = matches.left.words.shape[0]
+    of_left = matches.groups[:length], matches.offsets[:length]
+    rows = pairs_by_shifts(*of_left, matches.right_rows, matches.num_left, how, capacity)
+    return Pairs(*rows, _as_count(matches.total), *matches[-2:])
+
+
+def _as_count(total: Array) -> Array:
+    return jnp.minimum(total, total.dtype.type(MOST_PAIRS)).astype(jnp.int32)
 
 
 def _match(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -> Matches:

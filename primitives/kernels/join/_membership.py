@@ -10,6 +10,7 @@ from ...contract._typing import Array
 from ..base._foreign import call, word_attribute
 from ..base._library import is_native
 from ._grouped_sides import Side, grouped_sides, rows_of_groups
+from ._sorted_match import match_by_sort
 
 
 def flag_matches(left: Side, right: Side, column: OrderedWord) -> Array:
@@ -37,6 +38,10 @@ def flag_matches(left: Side, right: Side, column: OrderedWord) -> Array:
         )
         return flags
 
-    if num_left == 0 or not is_native():
+    def tpu(left: Side, right: Side) -> Array:
+        return match_by_sort(left, right, column, "inner").num_matches > 0
+
+    if num_left == 0:
         return xla(left, right)
-    return by_platform(left, right, cpu=native, default=xla)
+    kernel = {"cpu": native} if is_native() else {}
+    return by_platform(left, right, tpu=tpu, default=xla, **kernel)

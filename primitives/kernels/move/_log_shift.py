@@ -64,9 +64,14 @@ def move_to_front(columns: Sequence[Array], distances: Array) -> tuple[Array, ..
 
 @jax.jit
 def move_to_back(columns: Sequence[Array], distances: Array) -> tuple[Array, ...]:
-    """Moves each row to the back by its distance, the inverse of `move_to_front`."""
+    """Moves each row to the back by its distance, the inverse of `move_to_front`.
+
+    The positions that rows leave become zero.
+    """
     for step in reversed(_steps(distances)):
-        columns, distances = _shifted_rows(columns, distances, step, step)
+        is_leaving = (distances & np.int32(step)) != 0
+        kept = tuple(jnp.where(is_leaving, 0, column) for column in columns)
+        columns, distances = _shifted_rows(columns, distances, step, step, kept)
     return tuple(columns)
 
 
@@ -75,13 +80,20 @@ def _steps(distances: Array) -> list[int]:
 
 
 def _shifted_rows(
-    columns: Sequence[Array], distances: Array, step: int, shift: int
+    columns: Sequence[Array],
+    distances: Array,
+    step: int,
+    shift: int,
+    kept: Sequence[Array] | None = None,
 ) -> tuple[tuple[Array, ...], Array]:
-    """Moves the rows whose distance has the bit of a step."""
+    """Moves the rows whose distance has the bit of a step; `kept` are columns without them."""
     bit = np.int32(step)
     arriving = _shifted(distances, shift)
     has_arrival = (arriving & bit) != 0
-    moved = tuple(jnp.where(has_arrival, _shifted(column, shift), column) for column in columns)
+    moved = tuple(
+        jnp.where(has_arrival, _shifted(column, shift), other)
+        for column, other in zip(columns, columns if kept is None else kept, strict=True)
+    )
     # A row that has left does not move again.
     staying = jnp.where((distances & bit) != 0, 0, distances)
     return moved, jnp.where(has_arrival, arriving, staying)

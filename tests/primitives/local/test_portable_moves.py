@@ -143,25 +143,40 @@ def test_groups_of_few_rows(platform, num_rows):
 
 
 @on_accelerators
-@on_keys
-@with_padding
-def test_reductions_of_keys(platform, keys, num_valid):
-    numbers = np.arange(NUM_ROWS, dtype=np.int32) - 100
-    values = {
-        "int32": numbers, "int64": numbers.astype(np.int64), "bool": numbers % 3 == 0,
-        # Sums of small integers are exact in any order.
-        "float32": numbers.astype(np.float32), "matrix": np.stack([numbers, -numbers], axis=1),
-    }  # fmt: skip
+@pytest.mark.parametrize("op", ["sum", "max", "first", "last", "count", "any", "var"])
+def test_reductions_of_keys(platform, op):
+    keys, numbers = repeated_keys("float32", 40), np.arange(40, dtype=np.int32) - 20
+    # Sums of small integers are exact in any order.
+    values = {"int32": numbers, "float32": numbers.astype(np.float32), "flag": numbers % 3 == 0}
+    if op in ("sum", "last"):
+        values["matrix"] = np.stack([numbers, -numbers], axis=1)
+    if op == "any":
+        values = values["flag"]
 
     def reduce(keys, values):
-        ops = ("sum", "min", "max", "count", "first", "last", "any", "all", "mean")
         return [
             local.reduce_by_key(keys, values, op, capacity=capacity, num_valid=num_valid)
-            for op in ops
-            for capacity in (30, NUM_ROWS)
+            for capacity, num_valid in ((40, 33), (2, None))
         ]
 
-    same_as_on_cpu(platform, reduce, KEYS[keys], values)
+    if op != "var":
+        same_as_on_cpu(platform, reduce, keys, values)
+        return
+    actual = traced_as(platform, reduce)(keys, values["float32"])
+    for one, other in zip(actual, jax.jit(reduce)(keys, values["float32"]), strict=True):
+        np.testing.assert_allclose(one.values, other.values, rtol=1e-6)
+
+
+@on_accelerators
+def test_derivatives_of_reductions_of_keys(platform):
+    keys, weights = np.array([3, 1, 3, 2, 1, 3]), jnp.arange(1.0, 7)
+
+    def weighted(x):
+        runs = local.reduce_by_key(keys, {"sum": x, "max": x}, {"sum": "sum", "max": "max"})
+        return jnp.vdot(weights, runs.values["sum"] ** 2 + runs.values["max"] ** 3)
+
+    x = np.array([0.5, -1.0, 2.0, 0.25, 3.0, -0.75])
+    check_grads(traced_as(platform, weighted), (x,), order=1, modes=("fwd", "rev"))
 
 
 @on_accelerators
@@ -178,3 +193,41 @@ def test_segments_in_order(platform):
         )  # fmt: skip
 
     same_as_on_cpu(platform, of_segments, x, ids)
+
+
+@on_accelerators
+@pytest.mark.parametrize("how", ["inner", "left", "right", "outer", "semi", "anti"])
+@pytest.mark.parametrize("keys", ["few", "distinct", "float32", "none", "two"])
+def test_joins(platform, how, keys):
+    rng = np.random.default_rng(1)
+    left, right = {
+        "few": (rng.integers(0, 6, 30), rng.integers(2, 9, 20)),
+        "distinct": (rng.permutation(30), rng.permutation(20) + 5),
+        "float32": (repeated_keys("float32", 30), repeated_keys("float32", 20)[::-1].copy()),
+        "none": (np.arange(0), np.arange(20)),
+        "two": ((rng.integers(0, 3, 30), rng.integers(0, 3, 30) / 7),) * 2,
+    }[keys]
+    num_left = len(left[0] if isinstance(left, tuple) else left)
+
+    def join(left, right):
+        num_valid = num_left - num_left // 8, 17
+        return [
+            (
+                local.join(left, right, how=how, capacity=capacity, num_valid=valid),
+                local.join_size(left, right, how=how, num_valid=valid),
+            )
+            for capacity, valid in ((200, None), (7, num_valid), (0, num_valid))
+        ]
+
+    same_as_on_cpu(platform, join, left, right)
+
+
+@on_accelerators
+def test_members_and_sets(platform):
+    a, b = np.array([5, 2, 5, 7, 1, 9, 2]), np.array([7, 5, 1, 3])
+
+    def members(a, b):
+        sets = local.set_union, local.set_intersection, local.set_difference
+        return local.isin(a, b, num_valid=(6, 3)), [of_both(a, b, capacity=9) for of_both in sets]
+
+    same_as_on_cpu(platform, members, a, b)

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Matches of two sides by one sort, for TPU: no scatter, and one gather for the pairs.
+
+The left rows of a word come before its right rows, so running counts of the right rows tell each
+left row where its matches begin and end. A second sort returns these to the order of the left rows.
+Pairs are left rows that are repeated; see `repeat_by_shifts`.
+
+One gather of the length of the result is left: that of the right rows of the pairs, whose order is
+arbitrary. Sorts in its place would be three: by the right row, of both sides together, and back. On
+chips with a SparseCore they would cost more than the gather.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ...contract._key_bits import OrderedWord
+from ...contract._typing import Array
+from ..groups._factorize import first_of_equals
+from ..move._compact import select_words
+from ..move._expand import repeat_by_shifts
+from ..scan._function_scan import scan_by_function
+from ..sort._put_back import put_back
+from ..sort._radix_sort import sort_columns
+from ._grouped_sides import Side, one_after_the_other
+from ._pair_counts import GroupedHow, saturating_add, total_pairs
+
+
+class SortedMatch(NamedTuple):
+    """The matches of each left row.
+
+    Attributes:
+        begins: where the matches of each left row begin in `right_rows`.
+        num_matches: their number; zero in padding.
+        right_rows: the right rows in the order of their words, then of their ids.
+        total: the number of pairs: int64, or int32 without x64 mode, which saturates.
+        num_unmatched_left: the number of left rows without a match.
+        num_unmatched_right: the number of right rows without a match.
+    """
+
+    begins: Array
+    num_matches: Array
+    right_rows: Array
+    total: Array
+    num_unmatched_left: Array
+    num_unmatched_right: Array
+
+
+def match_by_sort(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -> SortedMatch:
+    """Finds the matches of each left row; not for outer joins."""
+    num_left, num_right = left.words.shape[0], right.words.shape[0]
+    words = one_after_the_other(left.words, right.words, left.num_valid)
+    num_valid = left.num_valid + right.num_valid
+    both = (column._replace(word=words),)
+    (ordered,), ids, _ = sort_columns(both, num_valid, words="order", with_ids=True)
+    positions = jax.lax.iota(jnp.int32, num_left + num_right)
+    is_valid = positions < num_valid
+    is_left = is_valid & (ids < left.num_valid)
+    is_right = is_valid & ~is_left
+    is_head = first_of_equals((ordered,)) & is_valid
+    is_last = (jnp.roll(is_head, -1) & (positions < num_valid - 1)) | (positions == num_valid - 1)
+    num_before = jnp.cumsum(is_right, dtype=jnp.int32)
+    # Counts ascend, so the next end of a run is the least one ahead.
+    ends = jnp.where(is_last, num_before, np.int32(2**31 - 1))
+    ends = jax.lax.cummin(ends, reverse=True)
+    num_matches = jnp.where(is_left, ends - num_before, 0)
+    # A run that begins with a right row has no left one.
+    alone = jnp.where(is_head & is_right, ends - num_before + 1, 0)
+    of_left, count = select_words(is_left, (ids, num_before, num_matches), num_left, num_valid)
+    row_ids, *of_left = of_left
+    rows = jax.lax.iota(jnp.int32, num_left)
+    row_ids = jnp.where(rows < count, row_ids, rows)
+    begins, num_matches_of_rows = put_back(row_ids, of_left)
+    right_ids = ids - left.num_valid
+    (right_rows,), _ = select_words(is_right, (right_ids,), num_right, num_valid)
+    return SortedMatch(
+        begins,
+        num_matches_of_rows,
+        right_rows,
+        total_pairs(is_left.astype(jnp.int32), num_matches, how),
+        jnp.sum(is_left & (num_matches == 0), dtype=jnp.int32),
+        jnp.sum(alone, dtype=jnp.int32),
+    )
+
+
+def pairs_by_shifts(
+    begins: Array,
+    num_matches: Array,
+    right_rows: Array,
+    num_left: Array,
+    how: GroupedHow,
+    capacity: int,
+) -> tuple[Array, Array]:
+    """The left and the right rows of the pairs of a `SortedMatch`; -1 for no match."""
+    rows = jax.lax.iota(jnp.int32, begins.shape[0])
+    num_copies = {
+        "inner": num_matches,
+        "left": jnp.maximum(num_matches, 1),
+        "semi": jnp.minimum(num_matches, 1),
+        "anti": 1 - jnp.minimum(num_matches, 1),
+    }[how]
+    num_copies = jnp.where(rows < num_left, num_copies, 0)
+    if begins.shape[0] == 0 or capacity == 0:
+        nothing = jnp.full_like(num_copies, -1, shape=(capacity,))
+        return nothing, nothing
+    ends = scan_by_function(saturating_add, num_copies.astype(jnp.uint32), None, False)
+    ends = ends.astype(jnp.int32)
+    firsts = jnp.pad(ends[:-1], (1, 0))
+    # A row without a match has no right row to begin with.
+    of_right = jnp.where(num_matches > 0, begins, -1)
+    copy, left_rows, of_right = repeat_by_shifts(firsts, num_copies > 0, (rows, of_right), capacity)
+    is_pair = jax.lax.iota(jnp.int32, capacity) < ends[-1]
+    left_rows = jnp.where(is_pair, left_rows, -1)
+    if how in ("semi", "anti") or right_rows.shape[0] == 0:
+        return left_rows, jnp.full_like(left_rows, -1)
+    has_match = is_pair & (of_right >= 0)
+    index = jnp.where(has_match, of_right + copy, 0)
+    return left_rows, jnp.where(has_match, right_rows.at[index].get(mode="promise_in_bounds"), -1)
