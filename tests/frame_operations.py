@@ -6,8 +6,8 @@
 A function of frames of pandas or ours (one, or two of the same columns), and the columns that it
 needs: see frame_strategies. `ulps` bounds how far floats may be apart, with `degree=1` in units of
 the sum of the magnitudes of what came in, with `degree=2` of its square, with `greatest=True` of
-the greatest; `jit=False` marks what has no meaning inside `jit`, `jit=None` what is no array there;
-`mesh=True` those run on four devices too, about one of each kind.
+the greatest, with `unit=True` of 1; `jit=False` marks what has no meaning inside `jit`, `jit=None`
+what is no array there; `mesh=True` those run on four devices too, about one of each kind.
 `each` makes one operation of a function of series, applied to several columns.
 """
 
@@ -35,6 +35,7 @@ class Operation:
     ulps: int = 0
     degree: int = 0
     greatest: bool = False
+    unit: bool = False
     jit: bool | None = True
     mesh: bool = False
     family: str = ""
@@ -47,7 +48,7 @@ class Operation:
     def bound(self, inputs: Sequence[pd.DataFrame]) -> Bound:
         """How far the results for these frames may be apart."""
         if not (self.degree or self.greatest):
-            return Bound(self.ulps)
+            return Bound(self.ulps, float(self.unit))
         numbers = [frame.select_dtypes("number").to_numpy(np.float64) for frame in inputs]
         magnitudes = [np.abs(x[np.isfinite(x)]) for x in numbers]
         if self.greatest:
@@ -649,8 +650,9 @@ family(
        lambda f, g: f[["x"]].reset_index(drop=True).align(
            g[["x", "k"]].reset_index(drop=True), join="left"), jit=False),
     op("moments", "k x",
-       lambda f: (f["k"].skew(), f["x"].clip(-9, 9).kurt(), f[["k"]].skew()), ulps=2**16),
-    op("group_skew", "k x", lambda f: f.groupby("k")["x"].skew(), ulps=2**16),
+       lambda f: (f["k"].skew(), f["x"].clip(-9, 9).kurt(), f[["k"]].skew()), ulps=2**16,
+       unit=True),
+    op("group_skew", "k x", lambda f: f.groupby("k")["x"].skew(), ulps=2**16, unit=True),
     op("get_group", "k x", lambda f: f.groupby("k").get_group(f["k"].max()), jit=False),
     op("ngroups", "k s", lambda f: (f.groupby("k").ngroups, f.groupby("s").ngroups), jit=False),
 )

@@ -137,7 +137,9 @@ def _have_no_rows(case: Case) -> bool:
 
 
 # Excuses for plans alone, or for files alone.
-_OF_MODES = frozenset(["no categories", "a plan without an error", "sign of zero inside programs"])
+_OF_MODES = frozenset(
+    ["no categories", "a plan without an error", "sign of zero", "sign of zero inside programs"]
+)
 
 
 def excused_by(subject: Subject, case: Case) -> list[str]:

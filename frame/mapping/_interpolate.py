@@ -64,6 +64,11 @@ class Interpolation(NDFrame):
         if limit is not None and limit < 1:
             raise ValueError("Limit must be greater than 0")
         table = self._table
+        if any(one.type.is_time for one in table.columns):
+            raise NotImplementedError(
+                "interpolate: times are not supported. Interpolate their counts, astype('int64'), "
+                "and cast back."
+            )
         if others := [one.dtype_name for one in table.columns if not one.is_numeric]:
             raise TypeError(f"interpolate: columns must be numbers, got {others}. Select them.")
         columns = [fill_missing(column) for column in table.columns]
