@@ -287,6 +287,9 @@ def _combine(operands: Any, num_rows: Count, plans: tuple[NumberPlan, ...]) -> t
 def _combined(plan: NumberPlan, x: Operand, y: Operand, num_rows: Count) -> Operand:
     shape = jnp.broadcast_shapes(jnp.shape(x.data), jnp.shape(y.data))
     a, b = jnp.broadcast_to(x.data, shape), jnp.broadcast_to(y.data, shape)
+    if plan.op in LOGIC and y.valid is not None and a.dtype == b.dtype == np.bool_:
+        # In pandas a missing right operand is False, and a missing left one gives False.
+        b, y = b & y.valid, Operand(y.data)
     valid = x.valid if y.valid is None else y.valid if x.valid is None else x.valid & y.valid
     if valid is None:
         return Operand(_numbers(plan, a, b, num_rows))

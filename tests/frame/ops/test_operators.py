@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
+import operator
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from frame_examples import mixed_frame
-from frame_parity import assert_parity, assert_same_error, on_device
+from frame_parity import assert_parity, assert_same, assert_same_error, on_device
 from jaxframes.frame import JaxFrame
 from jaxframes.shardings import make_mesh, row_sharded
 
@@ -202,3 +205,25 @@ def test_a_chain_is_one_program_traced_once():
     for num_rows in (37, 20, 5):
         compiled(on_device(numbers()[:num_rows]))
     assert num_traces == 1
+
+
+@pytest.mark.parametrize("name", ["and_", "or_", "xor"])
+@pytest.mark.parametrize("sides", ["ab", "ba", "bc"])
+def test_a_missing_bool_on_the_right_is_false(name, sides):
+    table = pa.table(
+        {
+            "a": [True, False] * 3,
+            "b": pa.array([True, True, False, False, None, None]),
+            "c": pa.array([None, True, None, False, None, True]),
+        }
+    )
+
+    def combined(f):
+        return getattr(operator, name)(f[sides[0]], f[sides[1]])
+
+    expected = combined(table.to_pandas())
+    frame = JaxFrame.from_arrow(table)
+    assert_same(combined(frame), expected)
+    assert_same(jax.jit(combined)(frame), expected)
+    plan = frame.lazy()
+    assert_same(plan.assign(z=combined(plan)).z.collect(batch_rows=2), expected.rename("z"))
