@@ -92,7 +92,7 @@ def a_library(monkeypatch):
 
 
 CALLS = {
-    "radix_sort_keys": lambda x, ids, mask: local.radix_sort(ids),
+    "radix_sort_keys": lambda x, ids, mask: local.radix_sort(ids, num_valid=900),
     "radix_sort_rows": lambda x, ids, mask: local.radix_sort(ids, values=x),
     "radix_argsort": lambda x, ids, mask: local.radix_argsort(x),
     "bucket_order": lambda x, ids, mask: local.bucket_order(ids, 64),
@@ -116,6 +116,15 @@ def test_programs_for_cuda_call_the_kernel(a_library, name, is_batch):
     program = jax.jit(lambda *given: call(*given)).trace(*arguments)
     assert f"jaxframes_cuda_{name}_v1" in program.lower(lowering_platforms=("cuda",)).as_text()
     assert "jaxframes_cuda" not in program.lower(lowering_platforms=("cpu",)).as_text()
+
+
+def test_one_row_of_keys_is_left_to_xla_and_a_batch_is_not(a_library):
+    def text(call, shape):
+        program = jax.jit(lambda keys: call(keys)).trace(jax.ShapeDtypeStruct(shape, jnp.int32))
+        return program.lower(lowering_platforms=("cuda",)).as_text()
+
+    assert "jaxframes_cuda" not in text(local.radix_sort, (1000,))
+    assert "jaxframes_cuda_radix_sort_keys_v1" in text(jax.vmap(local.radix_sort), (3, 1000))
 
 
 def test_programs_without_kernels_are_xlas(a_library):
