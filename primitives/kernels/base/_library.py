@@ -111,7 +111,8 @@ def backend() -> Backend:
     """Reports the implementation of kernels on CPU and on CUDA, and the reasons for them.
 
     The kernels run if they are installed, and otherwise the portable XLA definition of each op; the
-    results have the same bits, apart from sums of floats on GPU.
+    results have the same bits, apart from sums of floats on GPU. On TPU the kernels need no
+    installation. `JAXFRAMES_KERNELS=xla` disables all of them.
 
     Returns:
         `Backend(cpu, reason, cuda, cuda_reason)` with `cpu` and `cuda` either `"native"` or
