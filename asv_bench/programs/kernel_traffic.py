@@ -28,6 +28,7 @@ class Shape(NamedTuple):
 
     width: int
     lengths: tuple[int, ...]
+    is_floating: bool = False
 
     @property
     def size(self) -> int:
@@ -43,7 +44,8 @@ def shapes_in(text: str) -> list[Shape]:
     found = []
     for dtype, lengths in _SHAPE.findall(text):
         width = 1 if dtype == "pred" else int(re.sub(r"\D", "", dtype)) // 8
-        found.append(Shape(width, tuple(int(n) for n in lengths.split(",") if n)))
+        sizes = tuple(int(n) for n in lengths.split(",") if n)
+        found.append(Shape(width, sizes, dtype.startswith(("f", "bf"))))
     return found
 
 
@@ -75,7 +77,8 @@ def kernel_traffic(
     name = target.removeprefix("jaxframes_cuda_").rpartition("_v")[0]
     rows, word = arguments[0].size, arguments[0].width
     if name.startswith("radix_"):
-        return _sort(name, arguments, results, int(given["bits"]))
+        is_floating = arguments[0].is_floating
+        return _sort(name, arguments, results, int(given["bits"]), is_floating)
     if name == "bucket_order":
         # Ids for the counts and the ranks; the order, and the inverse if there is one.
         return Traffic(2 * rows * word + results[0].num_bytes + results[1].num_bytes, 4)
@@ -96,10 +99,16 @@ def kernel_traffic(
             return Traffic(rows * (word + number), 2)
         sort = radix_sort(rows, 4, number, segments.bit_length())
         return Traffic(rows * (word + 8 + number) + sort.num_bytes, sort.launches + 4)
+    if name == "segment_reduce":
+        return Traffic(arguments[0].num_bytes + arguments[1].num_bytes, 2)
+    if name == "histogram":
+        return Traffic(arguments[0].num_bytes, 2)
     raise ValueError(f"The traffic of {target} is not known.")
 
 
-def _sort(name: str, arguments: Sequence[Shape], results: Sequence[Shape], bits: int) -> Traffic:
+def _sort(
+    name: str, arguments: Sequence[Shape], results: Sequence[Shape], bits: int, is_floating: bool
+) -> Traffic:
     words, rows = arguments[0], arguments[0].size
     batch = rows // max(words.lengths[-1], 1)
     at_once = batch > 1 and words.width == 4 and words.lengths[-1] <= _ROWS_AT_ONCE
@@ -109,15 +118,22 @@ def _sort(name: str, arguments: Sequence[Shape], results: Sequence[Shape], bits:
         sort = radix_sort(rows, key, 0, bits)
         return Traffic(rows * (words.width + key) + sort.num_bytes, sort.launches + 2)
     columns = [] if name != "radix_sort_rows" else list(results[1:])
-    carried = 4
+    carried, packed = 4, 0.0
     gathered: list[Shape] = []
     if columns:
-        # One column rides in the sort; more are gathered by row ids.
-        others = columns[1:] if len(columns) == 2 else columns
-        carried = others[0].width if len(others) == 1 else 4
-        gathered = [] if len(others) == 1 and carried >= 4 else columns
+        # Up to 8 bytes of columns ride in the sort, packed if there are several; the key is one of
+        # them unless its number holds it. More columns are gathered by row ids.
+        holds = bits >= 8 * words.width and not is_floating
+        riding = columns[1:] if holds else columns
+        width = sum(column.width for column in riding)
+        if key >= 4 and 0 < width <= 8:
+            carried = 4 if width <= 4 else 8
+            packed = 0 if len(riding) == 1 and width == carried else 2 * rows * (width + carried)
+        else:
+            gathered = columns
     sort = radix_sort(rows, key, carried, bits)
     ids = 4 if name != "radix_sort_rows" or gathered else 0
     moved = sum(2 * column.num_bytes for column in gathered) + (4 * rows if gathered else 0)
-    total = rows * (words.width + key + ids) + sort.num_bytes + moved
-    return Traffic(total, sort.launches + 1 + bool(gathered or name == "radix_sort_pairs"))
+    total = rows * (words.width + key + ids) + sort.num_bytes + moved + packed
+    more = 2 * bool(packed) + bool(gathered or name == "radix_sort_pairs")
+    return Traffic(total, sort.launches + 1 + more)
