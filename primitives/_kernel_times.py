@@ -80,8 +80,8 @@ def compare(name: str, call: Callable[..., Any], arguments: tuple[Any, ...]) -> 
         results = jax.block_until_ready(program(*arguments))
         started = time.perf_counter()
         for _ in range(_REPEATS):
-            last = program(*arguments)
-        jax.block_until_ready(last)
+            results = program(*arguments)
+        jax.block_until_ready(results)
         seconds = (time.perf_counter() - started) / _REPEATS
         found.append((seconds, [np.asarray(leaf) for leaf in jax.tree.leaves(results)]))
     (kernel, ours), (xla, theirs) = found
