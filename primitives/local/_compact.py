@@ -69,7 +69,8 @@ def compact(
         ValueError: lengths differ, or `capacity` is negative.
 
     Cost:
-        Work O(rows + capacity x row bytes). No communication. An eager call moves all arrays in
+        Work O(rows + capacity x row bytes), on TPU O(log(rows) x row bytes) for each row, without
+        gathers of single columns. No communication. An eager call moves all arrays in
         one pass over the mask. A traced call moves each by itself, so that XLA leaves out of a
         compiled program the arrays that nothing uses.
 

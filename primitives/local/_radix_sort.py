@@ -121,7 +121,9 @@ def radix_sort(
         ValueError: arrays of different lengths, keys not one-dimensional, or `bits` out of range.
 
     Cost:
-        Work O(rows x (key bytes + value bytes)) on CPU and GPU. No communication.
+        Work O(rows x (key bytes + value bytes)) on CPU and GPU. No communication. On TPU one sort
+        carries eight columns of 32 bits; with more values there are several. On GPU a sort carries
+        values of up to 64 bits in all; more are gathered.
 
     Guarantees:
         Stable, in both directions; deterministic; differentiable in `values` and in float keys.

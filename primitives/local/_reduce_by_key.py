@@ -90,7 +90,7 @@ def reduce_by_key(
 
     Cost:
         Work O(rows x (key bytes + value bytes)). No communication. In general a sort, and one to
-        three scatters for each leaf. On CPU the keys decide. Many rows with integer keys of a
+        three scatters for each leaf; on TPU scans in their place. On CPU the keys decide. Many rows with integer keys of a
         small range index a table: O(rows + range), one pass for each leaf. Other keys that fit
         one word are found in hash tables, in work O(rows): one table while distinct keys are few,
         and tables for parts of the rows otherwise. A single "sum" of numbers of 32 or 64 bits
@@ -98,8 +98,9 @@ def reduce_by_key(
         words are sorted.
 
     Guarantees:
-        Deterministic; differentiable in `values`. Integers are exact, and wrap. Floats are added
-        in the order of the rows: a sum is within `rows x precision x sum(abs(values))`.
+        Deterministic; differentiable in `values`. Integers are exact, and wrap. A sum of floats is
+        within `rows x precision x sum(abs(values))`. On CPU floats are added in the order of the
+        rows, elsewhere in a fixed order of the sorted rows.
 
     References:
         Merrill (2015), "CUB: flexible library of cooperative threadblock primitives and other

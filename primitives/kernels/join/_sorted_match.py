@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Matches of two sides by one sort, for TPU: no scatter, and one gather for the pairs.
+"""Matches of two sides by sorts, for TPU: no gather and no scatter.
 
 The left rows of a word come before its right rows, so running counts of the right rows tell each
 left row where its matches begin and end. A second sort returns these to the order of the left rows.
-Pairs are left rows that are repeated; see `repeat_by_shifts`.
-
-One gather of the length of the result is left: that of the right rows of the pairs, whose order is
-arbitrary. Sorts in its place would be three: by the right row, of both sides together, and back. On
-chips with a SparseCore they would cost more than the gather.
+Pairs are left rows that are repeated; see `repeat_by_shifts`. Their right rows are in any order,
+which would take a gather; see `gather_by_sorts`.
 """
 
 from typing import NamedTuple
@@ -20,12 +17,12 @@ from ...contract._key_bits import OrderedWord
 from ...contract._typing import Array
 from ..groups._factorize import first_of_equals
 from ..move._compact import select_words
-from ..move._expand import repeat_by_shifts
-from ..scan._function_scan import scan_by_function
+from ..move._expand import repeat_by_shifts, saturating_ends
+from ..sort._gather_by_sorts import gather_by_sorts
 from ..sort._put_back import put_back
 from ..sort._radix_sort import sort_columns
 from ._grouped_sides import Side, one_after_the_other
-from ._pair_counts import GroupedHow, saturating_add, total_pairs
+from ._pair_counts import GroupedHow, total_pairs
 
 
 class SortedMatch(NamedTuple):
@@ -105,16 +102,19 @@ def pairs_by_shifts(
     if begins.shape[0] == 0 or capacity == 0:
         nothing = jnp.full_like(num_copies, -1, shape=(capacity,))
         return nothing, nothing
-    ends = scan_by_function(saturating_add, num_copies.astype(jnp.uint32), None, False)
-    ends = ends.astype(jnp.int32)
+    ends = saturating_ends(num_copies, capacity)
     firsts = jnp.pad(ends[:-1], (1, 0))
-    # A row without a match has no right row to begin with.
-    of_right = jnp.where(num_matches > 0, begins, -1)
-    copy, left_rows, of_right = repeat_by_shifts(firsts, num_copies > 0, (rows, of_right), capacity)
-    is_pair = jax.lax.iota(jnp.int32, capacity) < ends[-1]
-    left_rows = jnp.where(is_pair, left_rows, -1)
-    if how in ("semi", "anti") or right_rows.shape[0] == 0:
+    # The lowest bit tells whether there is a match.
+    marked_rows = 2 * rows.astype(jnp.uint32) | (num_matches > 0).astype(jnp.uint32)
+    # What to add to the position of a pair.
+    distances = begins - firsts
+    columns = (marked_rows,) if how in ("semi", "anti") else (marked_rows, distances)
+    marked_rows, *distances = repeat_by_shifts(firsts, num_copies > 0, columns, capacity)
+    positions = jax.lax.iota(jnp.int32, capacity)
+    is_pair = positions < ends[-1]
+    left_rows = jnp.where(is_pair, (marked_rows >> np.uint32(1)).astype(jnp.int32), -1)
+    if not distances or right_rows.shape[0] == 0:
         return left_rows, jnp.full_like(left_rows, -1)
-    has_match = is_pair & (of_right >= 0)
-    index = jnp.where(has_match, of_right + copy, 0)
-    return left_rows, jnp.where(has_match, right_rows.at[index].get(mode="promise_in_bounds"), -1)
+    has_match = is_pair & ((marked_rows & np.uint32(1)) != 0)
+    index = jnp.where(has_match, positions + distances[0], 0)
+    return left_rows, jnp.where(has_match, gather_by_sorts(right_rows, index), -1)

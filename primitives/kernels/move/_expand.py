@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from ...contract._typing import Array
 from ._compact import select_words
@@ -27,13 +28,13 @@ def repeat_by_shifts(
         capacity: number of rows of the result.
 
     Returns:
-        The number of the copy at each position, then its row of each column; arbitrary before the
-        first row and from the end of the last one on.
+        The row of each column at each position; arbitrary from the end of the last row on.
     """
     fits = is_repeated & (begins < capacity)
     num_rows = min(begins.shape[0], capacity)
-    kept, count = select_words(fits, (begins, *columns), num_rows, jnp.int32(begins.shape[0]))
-    targets, *_ = kept = [resized(column, capacity) for column in kept]
+    all_rows = jnp.int32(begins.shape[0])
+    kept, count = select_words(fits, (begins, *columns), num_rows, all_rows)
+    targets, *kept = (resized(column, capacity) for column in kept)
     positions = jax.lax.iota(jnp.int32, capacity)
     is_row = positions < count
     # The differences from the row before, so that their sums are the rows.
@@ -41,7 +42,15 @@ def repeat_by_shifts(
         jnp.where(is_row, column - jax.lax.pad(column, column.dtype.type(0), [(1, -1, 0)]), 0)
         for column in kept
     ]
-    distances = jnp.where(is_row, targets - positions, 0)
-    steps = move_to_back(tuple(steps), distances)
-    first, *repeated = (jnp.cumsum(column, dtype=column.dtype) for column in steps)
-    return positions - first, *repeated
+    steps = move_to_back(tuple(steps), jnp.where(is_row, targets - positions, 0))
+    return tuple(jnp.cumsum(column, dtype=column.dtype) for column in steps)
+
+
+def saturating_ends(num_copies: Array, capacity: int) -> Array:
+    """The end of the copies of each row, int32; `capacity` if it is more than that."""
+    limit = np.uint32(capacity)
+    # At most one more than fits: a wrapped sum had one between the limit and 2**32 before it.
+    copies = jnp.minimum(num_copies.astype(jnp.uint32), limit + np.uint32(1))
+    ends = jnp.cumsum(copies, dtype=jnp.uint32)
+    is_past = jax.lax.cummax((ends > limit).astype(jnp.int32)) != 0
+    return jnp.where(is_past, limit, ends).astype(jnp.int32)

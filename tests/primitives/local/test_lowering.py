@@ -203,3 +203,23 @@ def test_one_exported_program_serves_every_platform():
     )
     restored = jax.export.deserialize(exported.serialize())
     oracles.assert_same_bits(restored.call(keys), np.sort(keys))
+
+
+MOVING_OPS = {
+    "unique": lambda keys: local.unique(keys, return_index=True, return_counts=True),
+    "factorize": lambda keys: local.factorize(keys, return_first=True)[:1],
+    "reduce_by_key": lambda keys: local.reduce_by_key(keys, IDS, "sum"),
+    "extremes": lambda keys: local.reduce_by_key(keys, (keys, IDS), ("max", "count")),
+    "join": lambda keys: local.join(keys, IDS, capacity=NUM_ROWS),
+    "left join": lambda keys: local.join(keys, IDS, how="left", capacity=NUM_ROWS),
+    "isin": lambda keys: local.isin(keys, IDS),
+    "compact": lambda keys: local.compact(keys > 3, (keys, IDS)),
+    "segmented_sort": lambda keys: local.segmented_sort(keys, IDS, values=keys),
+}
+
+
+@pytest.mark.parametrize("op", MOVING_OPS)
+def test_a_tpu_moves_columns_without_gathers(op):
+    text = program(MOVING_OPS[op], np.dtype(np.int32), "tpu")
+    assert "stablehlo.gather" not in text
+    assert "stablehlo.scatter" not in text
