@@ -10,7 +10,7 @@ import jax
 import pytest
 from compiling import LIBTPU, ROOT
 from jaxframes.primitives import local
-from programs.cases import CASES, PEERS, QUICK
+from programs.cases import CASES, FEW_ROWS, PEERS, QUICK
 from programs.executed import cycles_of, row_moves_of
 from programs.figures import Program, load, worse_than
 from programs.page import CHART, DRAWN, FRAMES, PAGE, chart_of, with_tables
@@ -35,19 +35,27 @@ def test_each_call_can_be_traced(name):
     assert jax.tree.leaves(jax.eval_shape(case.call, *case.arguments(2**14)))
 
 
-# What a call may take in static cycles a row.
+# What a call may take in static cycles a row of a v5e. A v6e may take half as much again.
 MOST_CYCLES = {
     "inclusive_scan": 0.06, "segmented_scan": 0.12, "bucket_order": 1.0, "histogram": 0.3,
-    "segment_sum": 1.0, "top_k": 0.5,
+    "segment_sum": 1.0, "top_k": 0.5, "compact": 0.6, "compact of four": 2.0, "radix_sort": 0.9,
+    "radix_sort with a value": 1.8, "unique": 3.0, "reduce_by_key": 4.0,
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("call", MOST_CYCLES)
 @pytest.mark.parametrize(("chip", "factor"), [("v5e", 1.0), ("v6e", 1.5)])
-def test_kernels_keep_their_promises(call, chip, factor):
-    used = FIGURES[Program(call, chip, CASES[call].rows).argument]
-    assert used["cycles"] <= factor * MOST_CYCLES[call] * CASES[call].rows
-    assert (used["gathers"], used["scatters"]) == (0, 0)
+def test_calls_stay_within_their_cycles(call, chip, factor):
+    of_call = [
+        (used, rows)
+        for rows in (CASES[call].rows, FEW_ROWS)
+        if (used := FIGURES.get(Program(call, chip, rows).argument))
+    ]
+    assert of_call or chip != "v5e"
+    # The costs of a start are a part of those of few rows.
+    for used, rows in of_call[:1]:
+        assert used["cycles"] <= factor * MOST_CYCLES[call] * rows
+        assert (used["gathers"], used["scatters"]) == (0, 0)
 
 
 def test_figures_that_grow_by_more_than_a_tenth_are_worse():
