@@ -107,6 +107,7 @@ def programs_of(arguments: argparse.Namespace, stored: Figures) -> list[Program]
         Program(name, chip, rows or CALLS[name].rows)
         for name in named or CALLS
         for chip in arguments.chips
+        if not (is_with_kernels(chip) and name in PEERS)
     ]
     if named or arguments.check:
         return programs

@@ -46,7 +46,7 @@ _FREE = {
 
 def traffic_of(text: str) -> tuple[float, float, dict[str, float]]:
     """Bytes and launches of one run of a compiled program, and bytes by instruction."""
-    shapes = _result_shapes(text)
+    shapes, fused_sorts = _result_shapes(text), _fused_sorts(text)
     by_name: dict[str, float] = {}
 
     def of(found: Instruction) -> Traffic:
@@ -57,6 +57,9 @@ def traffic_of(text: str) -> tuple[float, float, dict[str, float]]:
         operands = [shape for name in _OPERAND.findall(names) for shape in shapes.get(name, ())]
         if found.op == "sort":
             return sort_of_xla(operands)
+        called = _CALLED_BY.search(found.operands) if found.op == "fusion" else None
+        if called and called[1] in fused_sorts:
+            return sort_of_xla(fused_sorts[called[1]])
         if found.op == "custom-call":
             target = rest.partition('custom_call_target="')[2].partition('"')[0]
             if target.startswith("jaxframes_cuda_"):
@@ -80,6 +83,25 @@ def traffic_of(text: str) -> tuple[float, float, dict[str, float]]:
 def _result_shapes(text: str) -> dict[str, list[Shape]]:
     lines = filter(None, map(INSTRUCTION.match, text.splitlines()))
     return {found["name"]: shapes_in(found["type"]) for found in lines}
+
+
+def _fused_sorts(text: str) -> dict[str, list[Shape]]:
+    """The operands of the sort in each computation that has one.
+
+    XLA makes a sort stable by an operand of row ids, which it fuses with the sort. On a GPU it
+    leaves them out where it calls CUB, which is stable.
+    """
+    sorts: dict[str, list[Shape]] = {}
+    name, has_ids = "", False
+    for line in text.splitlines():
+        if begins := _COMPUTATION.match(line):
+            name, has_ids = begins[1], False
+        elif found := INSTRUCTION.match(line):
+            has_ids |= found["op"] == "iota"
+            if found["op"] == "sort":
+                operands = shapes_in(found["type"])
+                sorts[name] = operands[:-1] if has_ids and len(operands) > 2 else operands
+    return sorts
 
 
 def _launched_only(text: str) -> str:
