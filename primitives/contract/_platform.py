@@ -12,7 +12,7 @@ traced_for = jax.make_user_context(None)
 
 def by_platform(*args: Any, default: Callable[..., Any], **platforms: Callable[..., Any]) -> Any:
     """`jax.lax.platform_dependent`, which does not trace what another platform would run."""
-    platform = traced_for.value
+    platform: str | None = traced_for.value
     if platform is None and platforms:
         return jax.lax.platform_dependent(*args, default=default, **platforms)
-    return platforms.get(platform, default)(*args)
+    return platforms.get(platform or "", default)(*args)

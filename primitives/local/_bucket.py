@@ -132,9 +132,9 @@ def bucket_order(
         ValueError: `bucket_ids` are not one-dimensional, or `num_buckets` is less than one.
 
     Cost:
-        Work O(rows x bytes of a bucket id), and one scatter of row ids for the inverse, or a sort on
-        TPU. On TPU and GPU the bucket id and the row id share one 32-bit operand of the sort, if
-        they fit. No communication.
+        Work O(rows x bytes of a bucket id), and one scatter of row ids for the inverse, or a sort
+        on TPU. On TPU and GPU the bucket id and the row id share one 32-bit operand of the sort,
+        if they fit. No communication.
 
     Guarantees:
         Stable; deterministic. The result holds integers, which have no derivative; gathers by both

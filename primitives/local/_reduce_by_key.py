@@ -90,12 +90,12 @@ def reduce_by_key(
 
     Cost:
         Work O(rows x (key bytes + value bytes)). No communication. In general a sort, and one to
-        three scatters for each leaf; on TPU scans in their place. On CPU the keys decide. Many rows with integer keys of a
-        small range index a table: O(rows + range), one pass for each leaf. Other keys that fit
-        one word are found in hash tables, in work O(rows): one table while distinct keys are few,
-        and tables for parts of the rows otherwise. A single "sum" of numbers of 32 or 64 bits
-        then writes nothing for each row, and sorts if most keys are distinct. Keys of several
-        words are sorted.
+        three scatters for each leaf; on TPU scans in their place. On CPU the keys decide. Many
+        rows with integer keys of a small range index a table: O(rows + range), one pass for each
+        leaf. Other keys that fit one word are found in hash tables, in work O(rows): one table
+        while distinct keys are few, and tables for parts of the rows otherwise. A single "sum" of
+        numbers of 32 or 64 bits then writes nothing for each row, and sorts if most keys are
+        distinct. Keys of several words are sorted.
 
     Guarantees:
         Deterministic; differentiable in `values`. Integers are exact, and wrap. A sum of floats is
