@@ -11,6 +11,7 @@
 #   make lint          style, types, import floors
 #   make docs          the documentation, into docs/_build/html
 #   make dist          the source distribution and a wheel, into dist/, each installed and called
+#   make cuda-kernels  the CUDA kernels for one card, to see that they compile
 #   make cuda-wheel    the wheel of the CUDA kernels, into dist/; its compiler comes from PyPI
 #   make bench         one table next to jnp, NumPy, pandas and Polars, and a chart
 #   make bench-calls   15 common calls next to pandas, Polars and DuckDB: first call and warm
@@ -84,7 +85,8 @@ KERNEL_SOURCES := $(wildcard primitives/kernels/*/*.h primitives/kernels/*/*.cc)
 WORKLOADS := calls dbbench tpch
 
 .PHONY: help install demo test test-all test-versions sanitize fuzz lint docs dist bench $(WORKLOADS:%=bench-%) \
-  bench-disk pods tpu-cycles gpu-programs cuda-wheel bench-smoke clean
+  bench-disk pods tpu-cycles gpu-programs cuda-kernels cuda-wheel \
+  bench-smoke clean
 
 help:
 	@sed -n 's/^#   make/make/p' Makefile
@@ -185,6 +187,10 @@ $(CUDA)/venv/stamp: cuda/requirements.txt | $(STAMPS)/venv
 
 cuda-wheel: $(CUDA)/venv/stamp
 	$(CUDA)/venv/bin/python cuda/build_wheel.py --build $(CUDA)/objects --output dist
+
+# For one card, and no wheel: to see that the kernels compile, and for `make gpu-programs`.
+cuda-kernels: $(CUDA)/venv/stamp
+	$(CUDA)/venv/bin/python cuda/build_wheel.py --build $(CUDA)/objects-90 --architectures 90 --library
 
 bench: $(STAMPS)/bench
 	$(BIN)/python asv_bench/table.py $(BENCH_ARGS)

@@ -156,6 +156,7 @@ def main() -> None:
     parser.add_argument("--build", type=Path, default=ROOT / "build/cuda/objects")
     parser.add_argument("--output", type=Path, default=ROOT / "dist")
     parser.add_argument("--architectures", nargs="+", default=ARCHITECTURES)
+    parser.add_argument("--library", action="store_true", help="build no wheel")
     options = parser.parse_args()
     library = build_library(options.build, tuple(options.architectures))
     # The package as it will be installed, for whoever compiles programs with it here.
@@ -163,6 +164,8 @@ def main() -> None:
     site.mkdir(parents=True, exist_ok=True)
     shutil.copy(library, site)
     shutil.copy(ROOT / "cuda" / PACKAGE / "__init__.py", site)
+    if options.library:
+        return
     path = write_wheel(library, options.output)
     print(f"{path}: {path.stat().st_size:,} bytes")
 
