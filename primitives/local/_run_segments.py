@@ -7,12 +7,13 @@ other segments, by a function of the rows and their segment ids.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...shardings._compat import like_varying
 from ..contract._moved import with_tangents
 from ..contract._platform import by_platform
 from ..contract._scan_operators import NamedOperator, Scan
@@ -70,7 +71,7 @@ def reduce_runs(
     if not is_words(rows) or jnp.issubdtype(rows.dtype, jnp.complexfloating):
         return otherwise(rows, runs.ids)
     plain = jax.lax.stop_gradient(rows)
-    reduced = by_platform(plain, runs, tpu=by_scan, default=by_ids)
+    reduced = _by_way(by_scan, by_ids, plain, runs)
     return with_tangents(otherwise, reduced, rows, runs.ids)
 
 
@@ -83,7 +84,7 @@ def run_lengths(runs: Runs, num_segments: int, otherwise: Callable[[Array], Arra
         before = jnp.concatenate([jnp.zeros_like(ends[:1]), ends[:-1]])
         return jnp.maximum(ends - before, 0)
 
-    return by_platform(runs, tpu=by_shifts, default=lambda runs: otherwise(runs.ids))
+    return _by_way(by_shifts, lambda runs: otherwise(runs.ids), runs)
 
 
 def end_of_runs(
@@ -99,7 +100,7 @@ def end_of_runs(
 
     if not is_words(rows):
         return otherwise(rows, runs.ids)
-    return by_platform(rows, runs, tpu=by_shifts, default=by_ids)
+    return _by_way(by_shifts, by_ids, rows, runs)
 
 
 def rows_of_runs(table: Array, runs: Runs, otherwise: ByIds) -> Array:
@@ -123,8 +124,19 @@ def rows_of_runs(table: Array, runs: Runs, otherwise: ByIds) -> Array:
     if table.ndim != 1 or table.dtype.itemsize != 4:
         return otherwise(table, runs.ids)
     plain = jax.lax.stop_gradient(table)
-    rows = by_platform(plain, runs, tpu=by_shifts, default=by_ids)
+    rows = _by_way(by_shifts, by_ids, plain, runs)
     return with_tangents(otherwise, rows, table, runs.ids)
+
+
+def _by_way(on_tpu: Callable[..., Array], elsewhere: Callable[..., Array], *args: Any) -> Array:
+    """Chooses by platform; both ways vary over the mesh axes of all arguments."""
+    if args[-1].is_head.shape[0] == 0:
+        return elsewhere(*args)
+
+    def marked(way: Callable[..., Array]) -> Callable[..., Array]:
+        return lambda *given: like_varying(way(*given), args)
+
+    return by_platform(*args, tpu=marked(on_tpu), default=marked(elsewhere))
 
 
 def _scan_runs(op: NamedOperator, rows: Array, runs: Runs) -> Array:
