@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from card.cases import CASES, EDGES, FEW_SEGMENTS, MANY_SEGMENTS, NUM_BINS, NUM_BUCKETS, TOP
-from card.times import seconds_of
+from card.times import repeated, seconds_of
 
 
 def torch_calls() -> dict[str, Callable[..., Any]]:
@@ -105,11 +105,7 @@ def times(library: str, sizes: Sequence[int], record: Callable[[str, int, Any], 
             try:
                 rng = np.random.default_rng(rows)
                 arrays = CASES[name].arrays(rng, min(rows, 2**24))
-                given = [put(_long(x, rows)) for x in arrays]
+                given = [put(repeated(x, rows)) for x in arrays]
                 record(name, rows, seconds_of(lambda: call(*given), wait))  # noqa: B023
             except Exception as error:
                 record(name, rows, f"{type(error).__name__}: {str(error)[:200]}")
-
-
-def _long(x: np.ndarray, rows: int) -> np.ndarray:
-    return x if x.ndim > 1 or len(x) >= rows else np.resize(x, rows)

@@ -52,7 +52,7 @@ def times(
         # The host makes arrays of the largest size for a while: one column, many times.
         rng = np.random.default_rng(rows)
         inputs = {name: CASES[name].arrays(rng, min(rows, 2**24)) for name in names}
-        inputs = {name: [_repeated(x, rows) for x in arrays] for name, arrays in inputs.items()}
+        inputs = {name: [repeated(x, rows) for x in arrays] for name, arrays in inputs.items()}
 
         def compiled(name: str, inputs: Any = inputs) -> Any:
             shapes = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in inputs[name]]
@@ -75,7 +75,8 @@ def times(
                 record(name, rows, f"{type(error).__name__}: {str(error)[:200]}")
 
 
-def _repeated(x: np.ndarray, rows: int) -> np.ndarray:
+def repeated(x: np.ndarray, rows: int) -> np.ndarray:
+    """An array repeated to a number of rows; a matrix to as many elements."""
     if x.ndim == 2:
         return x if x.size >= rows else np.tile(x, (1, -(-rows // x.size)))[:, : rows // len(x)]
     return x if len(x) >= rows else np.resize(x, rows)
