@@ -52,7 +52,7 @@ def declared(
 
 
 def _declared_call(call: Any, find: Find, every_step: bool, wanted: Labels) -> Node:
-    arguments = _with_declared(call, find, wanted, every_step)
+    arguments = _with_declared(call, find, wanted)
     if arguments is not None:
         call = Call.of(call.method, call.inputs, arguments)
     has_all_rows = (
@@ -94,16 +94,14 @@ def _merges_two_dtypes(call: Any) -> bool:
     return any(left.get(a) != right.get(b) for a, b in zip(*keys, strict=True))
 
 
-def _with_declared(
-    call: Call, find: Find, wanted: Labels, every_step: bool
-) -> dict[str, Any] | None:
+def _with_declared(call: Call, find: Find, wanted: Labels) -> dict[str, Any] | None:
     """The arguments with expressions whose parts are declared; None if none changes."""
     is_changed = False
 
     def changed(value: Any, child: Node) -> Any:
         nonlocal is_changed
         if isinstance(value, Expression):
-            new = _declared_expression(value, child, find, every_step)
+            new = _declared_expression(value, child, find)
             is_changed |= new is not value
             return new
         if isinstance(value, dict):
@@ -127,14 +125,12 @@ def _with_declared(
     return arguments if is_changed else None
 
 
-def _declared_expression(
-    expression: Expression, child: Node, find: Find, every_step: bool
-) -> Expression:
+def _declared_expression(expression: Expression, child: Node, find: Find) -> Expression:
     frame = child.empty
     if not isinstance(frame, FrameBase):
         return expression
     found = {id(part) for part in parts_by_values(expression, frame)}
-    if every_step and _has_reduction(expression) and _is_number(expression.evaluate(frame)):
+    if _is_number(expression.evaluate(frame)) and _has_extreme_of_integers(expression, frame):
         # Without rows a greatest value is NaN, and so a float.
         found.add(id(expression))
     if not found:
@@ -149,14 +145,19 @@ def _declared_expression(
     return new[id(expression)]
 
 
-def _has_reduction(expression: Expression) -> bool:
-    """Whether a reduction over all rows is part of an expression, and not the whole of it."""
-    reductions = (
-        part
+def _has_extreme_of_integers(expression: Expression, frame: FrameBase) -> bool:
+    """Whether the least or the greatest integer of all rows is part of an expression."""
+    return any(
+        part is not expression
+        and part.function in ("min", "max")
+        and METHODS[part.function].reads == "column"
+        and _is_integer(part.children[0].evaluate(frame))
         for part in expression._bottom_up()
-        if part.function in METHODS and METHODS[part.function].reads == "column"
     )
-    return any(part is not expression for part in reductions)
+
+
+def _is_integer(result: Any) -> bool:
+    return isinstance(result, SeriesBase) and result._only.dtype.kind in "iu"
 
 
 def _is_number(result: Any) -> bool:

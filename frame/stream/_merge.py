@@ -51,7 +51,8 @@ def check_keys(call: Call) -> None:
     left, right = (node.empty for node in call.inputs)
     for label, other in zip(*keys, strict=True):
         a, b = left._column(label), right._column(other)
-        if label == other and a.is_numeric and b.is_numeric and a.dtype != b.dtype:
+        are_numbers = label == other and a.is_numeric and b.is_numeric
+        if are_numbers and a.dtype_name != b.dtype_name:
             raise NotImplementedError(
                 f"merge: over batches the key {label!r} of a right or outer merge must have one "
                 f"dtype on both sides, got {a.dtype_name} and {b.dtype_name}. Cast one with "
