@@ -7,6 +7,8 @@ A first pass over the rows finds these where values decide them; see `_value_dty
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from ..table._ndframe import FrameBase, SeriesBase
 from ._declared import dtype_names
 from ._expression import Expression
@@ -130,7 +132,7 @@ def _declared_expression(expression: Expression, child: Node, find: Find) -> Exp
     if not isinstance(frame, FrameBase):
         return expression
     found = {id(part) for part in parts_by_values(expression, frame)}
-    if _is_number(expression.evaluate(frame)) and _has_extreme_of_integers(expression, frame):
+    if _has_extreme_of_integers(expression, frame) and _is_number(_without_rows(expression, frame)):
         # Without rows a greatest value is NaN, and so a float.
         found.add(id(expression))
     if not found:
@@ -151,9 +153,15 @@ def _has_extreme_of_integers(expression: Expression, frame: FrameBase) -> bool:
         part is not expression
         and part.function in ("min", "max")
         and METHODS[part.function].reads == "column"
-        and _is_integer(part.children[0].evaluate(frame))
+        and _is_integer(_without_rows(part.children[0], frame))
         for part in expression._bottom_up()
     )
+
+
+def _without_rows(expression: Expression, frame: FrameBase) -> Any:
+    # A quotient of reductions of no rows is 0 / 0.
+    with np.errstate(all="ignore"):
+        return expression.evaluate(frame)
 
 
 def _is_integer(result: Any) -> bool:

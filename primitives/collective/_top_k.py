@@ -70,6 +70,9 @@ def top_k(
     k = as_static_int(k, caller, "k", 0, num_rows * num_shards)
     valid = as_num_valid(num_valid, num_rows, caller)
     column, valid = as_shards((column, valid), axis_name)
+    if k == 0:
+        # A message must have rows.
+        return TopK(jnp.zeros((0,), column.dtype), jnp.zeros((0,), jnp.int32))
 
     num_candidates = min(k, num_rows)
     local_ids = top_k_words(ordered_word(column, descending=largest), num_candidates, valid)

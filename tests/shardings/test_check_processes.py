@@ -143,7 +143,7 @@ def test_settings_are_those_of_the_installation():
     assert all(isinstance(value, str) for value in own.values())
     library, backend = _library.load()
     if library is not None:
-        assert own["the kernels of jaxframes"] == f"interface {_library.ABI_VERSION}"
+        assert own["the kernels of jaxframes"] == f"interface {_library.LIBRARY.version}"
     elif backend.reason.startswith("JAXFRAMES_KERNELS"):
         assert own["the kernels of jaxframes"] == "off"
     assert _settings._KERNELS == _library.LIBRARY_NAME

@@ -201,16 +201,17 @@ def sort_columns_on_mesh(*dtypes):
     return lambda keys: primitives.radix_sort(keys, mesh_of(NUM_SHARDS), values=keys), keys
 
 
-@pytest.mark.parametrize("platform", ["cuda", "tpu"])
+# A sort of XLA on GPU has a key and one value; on TPU the values are operands too.
+@pytest.mark.parametrize(("platform", "most"), [("cuda", 2), ("tpu", 10)])
 @pytest.mark.parametrize("name", SORTS)
-def test_no_sort_has_more_than_two_operands(name, platform):
+def test_no_sort_has_more_operands_than_the_platform_is_fast_at(name, platform, most):
     function, *arguments = SORTS[name]()
     lowered = jax.jit(function).trace(*arguments).lower(lowering_platforms=(platform,))
     text = lowered.as_text()
     sorts = [line for line in text.splitlines() if '"stablehlo.sort"(' in line]
     for line in sorts:
         operands = line.partition('"stablehlo.sort"(')[2].partition(")")[0].split(",")
-        assert len(operands) <= 2
+        assert len(operands) <= most
     # A merge is a binary search.
     assert sorts or name == "merge"
     assert "custom_call @jaxframes" not in text
