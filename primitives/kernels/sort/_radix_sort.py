@@ -181,8 +181,8 @@ def sort_columns(
             jax.vmap(take, (0, None))(leaf, one.row_ids) if flag else next(in_turn)
             for leaf, flag in zip(rows, is_batched[2], strict=True)
         )
-        flags = jax.tree.map(lambda _: False, one)
-        return one._replace(rows=moved), SortedRows(flags.words, False, tuple(is_batched[2]))
+        flags: Any = jax.tree.map(lambda _: False, one)
+        return one._replace(rows=moved), flags._replace(rows=tuple(is_batched[2]))
 
     return sort_one(tuple(column.word for column in columns), num_valid, tuple(rows))
 
