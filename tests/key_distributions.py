@@ -165,3 +165,12 @@ DISTRIBUTIONS: dict[str, Callable[..., np.ndarray]] = {
     "denormals": _denormals,
 }
 FLOAT_ONLY = ("signed_zeros", "nan_inf_sprinkled", "denormals")
+# The dtypes, the order and the bits of several key columns. Some fit one word together, some need
+# two, and NaN must be last in its own column.
+KEY_TUPLES = [
+    (("bool", "int8", "uint16"), (False, True, False), None),
+    (("int32", "float32"), (True, False), None),
+    (("float64", "int64", "bfloat16"), (False, True, True), None),
+    (("float16", "float64"), (True, True), None),
+    (("uint64", "int32", "uint32"), (False, True, False), (3, None, 17)),
+]

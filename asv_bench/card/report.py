@@ -22,7 +22,6 @@ SHOWN = ("1048576", "100000000")
 
 def taken_over(folder: Path) -> dict[str, Any]:
     """The results of a folder, in the form in which they are stored."""
-    sys.path.insert(0, str(Path(__file__).parents[1]))
     from card.cases import CASES
 
     found = {name: json.loads((folder / f"times_{name}.json").read_text()) for name in LIBRARIES}
@@ -89,23 +88,19 @@ def contention_table(figures: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-TABLES = {"of times": times_table, "of contention": contention_table}
-
-
-def with_tables(text: str, figures: dict[str, Any]) -> str:
-    """The page with the tables of these figures."""
-    for name, table in TABLES.items():
-        begin, end = (f"% {word} of the table {name}\n" for word in ("begin", "end"))
-        before, _, rest = text.partition(begin)
-        _, _, after = rest.partition(end)
-        text = f"{before}{begin}\n{table(figures)}\n{end}{after}"
-    return text
+def tables(figures: dict[str, Any]) -> dict[str, str]:
+    """The tables in Markdown, by name."""
+    return {"of times": times_table(figures), "of contention": contention_table(figures)}
 
 
 def main() -> None:
+    # As a script this file has its own folder on the path, and not that of `pages` and `card`.
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    from pages import with_tables
+
     if len(sys.argv) > 1:
         STORED.write_text(json.dumps(taken_over(Path(sys.argv[1])), indent=1) + "\n")
-    PAGE.write_text(with_tables(PAGE.read_text(), json.loads(STORED.read_text())))
+    PAGE.write_text(with_tables(PAGE.read_text(), tables(json.loads(STORED.read_text()))))
 
 
 if __name__ == "__main__":

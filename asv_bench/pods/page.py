@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pages import with_tables
+
 from .cases import CASES
 from .figures import Figures
 from .pipelines import PIPELINES
@@ -35,18 +37,7 @@ _SHORT = {
 
 def write_tables(figures: Figures) -> None:
     """Replaces the tables of the page."""
-    PAGE.write_text(with_tables(PAGE.read_text(), figures))
-
-
-def with_tables(text: str, figures: Figures) -> str:
-    """The page with every table from the figures."""
-    for name, table in tables(figures).items():
-        begin, end = (f"% {word} of the table {name}" for word in ("begin", "end"))
-        before, _, rest = text.partition(begin + "\n")
-        assert end + "\n" in rest, name
-        _, _, after = rest.partition(end + "\n")
-        text = f"{before}{begin}\n\n{table}\n{end}\n{after}"
-    return text
+    PAGE.write_text(with_tables(PAGE.read_text(), tables(figures)))
 
 
 def tables(figures: Figures) -> dict[str, str]:

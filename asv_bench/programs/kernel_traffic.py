@@ -2,7 +2,7 @@
 """Bytes and launches of what a program for GPU calls: sorts of CUB, and the CUDA kernels.
 
 XLA's text shows one instruction for each. A sort reads and writes its rows once for each digit of 8
-bits, and a kernel has scratch memory among its results, most of which it touches in part only.
+bits. A kernel has scratch memory among its results, and touches little of it.
 """
 
 import math

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tables and charts of `docs/explanation/compiled_programs.md`, from the stored figures."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from chart import OURS, Bar, drawn
+from pages import with_tables
 
 from .cases import CASES, PEER
 from .figures import Figures
@@ -25,19 +26,13 @@ DRAWN = (
 
 def write_page(figures: Figures) -> None:
     """Replaces the tables of the page, and its chart."""
-    PAGE.write_text(with_tables(PAGE.read_text(), figures))
+    PAGE.write_text(with_tables(PAGE.read_text(), tables(figures)))
     CHART.write_text(chart_of(figures))
 
 
-def with_tables(text: str, figures: Figures) -> str:
-    """The page with every table from the figures."""
-    for name, table in TABLES.items():
-        begin, end = (f"% {word} of the table {name}" for word in ("begin", "end"))
-        before, _, rest = text.partition(begin + "\n")
-        assert end + "\n" in rest, name
-        _, _, after = rest.partition(end + "\n")
-        text = f"{before}{begin}\n\n{table(figures)}\n{end}\n{after}"
-    return text
+def tables(figures: Figures) -> dict[str, str]:
+    """The tables in Markdown, by name."""
+    return {"of static cycles": _tpu_table(figures), "of GPU programs": _gpu_table(figures)}
 
 
 def programs_of(figures: Figures, chip: str) -> Iterator[tuple[str, int, dict[str, Any]]]:
@@ -95,12 +90,6 @@ def _gpu_table(figures: Figures) -> str:
 
 def _traffic(used: dict[str, Any] | None) -> str:
     return f"{used['row_bytes']:,.0f} in {used['kernels']}" if used else ""
-
-
-TABLES: dict[str, Callable[[Figures], str]] = {
-    "of static cycles": _tpu_table,
-    "of GPU programs": _gpu_table,
-}
 
 
 def _a_row(cycles: int, num_rows: int) -> str:

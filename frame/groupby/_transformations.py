@@ -30,17 +30,12 @@ class GroupByRows(GroupByPositions):
             columns: the columns of the result.
             are_own: whether each has values of the column at its place.
         """
-        num_rows, sources = (
-            self._table.num_rows,
-            self._columns if are_own else [None] * len(columns),
-        )
-        return self._made(
-            [
-                settled(column, num_rows, source)
-                for column, source in zip(columns, sources, strict=True)
-            ],
-            self._table,
-        )
+        sources = self._columns if are_own else [None] * len(columns)
+        rows = [
+            settled(column, self._table.num_rows, source)
+            for column, source in zip(columns, sources, strict=True)
+        ]
+        return self._made(rows, self._table)
 
     def _cumulated(self, name: str, numeric_only: bool, skipna: bool) -> Any:
         if numeric_only and not self._is_series:

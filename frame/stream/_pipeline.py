@@ -80,19 +80,18 @@ def _stage(
     """The stage of a node, with those of its inputs made by `build`."""
     if isinstance(node, Scan):
         return Stage(lambda: read(node), False, node.empty, later=lambda first: read(node, first))
-    if node.inputs and isinstance(node, Call) and node.method == "concat":
+    if node.method == "concat":
         return concatenated(node, [build(child) for child in node.inputs])
     first, *others = map(build, node.inputs)
     are_whole = first.is_whole and all(other.is_whole for other in others)
-    if isinstance(node, Call) and node.method in ALIGNED and not are_whole:
+    if node.method in ALIGNED and not are_whole:
         reduction = reduction_of_series(node)
         if reduction is not None:
             return _step(reduction, first, batch_rows, steps)
         return aligned_stage(node, first, others, build)
-    is_each = isinstance(node, Call) and is_mapped(node)
-    if first.is_whole and first.pieces is not None and is_each and not others:
+    if first.is_whole and first.pieces is not None and is_mapped(node) and not others:
         return mapped_pieces(node, first, first.pieces)
-    if isinstance(node, Call) and is_anti_join(node) and not are_whole:
+    if is_anti_join(node) and not are_whole:
         return anti_join_stage(node, build, batch_rows)
     if first.is_whole:
         return whole_stage(node, lambda: node.run(first.run(), *(one.whole() for one in others)))

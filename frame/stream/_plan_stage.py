@@ -155,4 +155,5 @@ def _name_of(call: Call) -> str:
 
 
 def scans_of(root: Any) -> list[Scan]:
+    """The sources of a plan."""
     return [node for node in in_order(root) if isinstance(node, Scan)]

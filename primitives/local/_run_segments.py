@@ -19,6 +19,7 @@ from ..contract._platform import by_platform
 from ..contract._scan_operators import NamedOperator, Scan
 from ..contract._typing import Array
 from ..kernels.base._foreign import is_words
+from ..kernels.groups._factorize import last_of_runs
 from ..kernels.move._compact import select_words
 from ..kernels.move._log_shift import move_to_back, resized
 from ..kernels.scan._segmented_scan import scan_rows
@@ -43,9 +44,7 @@ class Runs(NamedTuple):
     @property
     def is_last(self) -> Array:
         """Flags the last row of each run."""
-        rows = jax.lax.iota(jnp.int32, self.is_head.shape[0])
-        is_before_head = jnp.concatenate([self.is_head[1:], jnp.zeros_like(self.is_head[:1])])
-        return (is_before_head & (rows < self.num_valid)) | (rows == self.num_valid - 1)
+        return last_of_runs(self.is_head, self.num_valid)
 
     def ends(self, rows: Array, num_segments: int, *, is_last: bool) -> Array:
         """The first or the last row of each run; zeros past the last run."""

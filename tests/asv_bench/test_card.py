@@ -7,6 +7,7 @@ import jax
 import pytest
 from card import bits, report
 from card.cases import CASES
+from pages import with_tables
 from programs.kernel_traffic import Shape, kernel_traffic, radix_sort, shapes_in
 
 
@@ -21,7 +22,7 @@ def test_cases_have_the_results_of_numpy(name):
 def test_the_page_holds_the_stored_figures():
     figures = json.loads(report.STORED.read_text())
     page = report.PAGE.read_text()
-    assert page == report.with_tables(page, figures)
+    assert page == with_tables(page, report.tables(figures))
     assert figures["card"] in page
     assert figures["bits"]["faults"] == 0
 

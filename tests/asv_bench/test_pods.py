@@ -5,9 +5,10 @@ import jax
 import op_cases
 import pytest
 from jaxframes import shardings
+from pages import with_tables
 from pods.cases import CASES
 from pods.figures import load
-from pods.page import PAGE, found, seconds_at_least, with_tables
+from pods.page import PAGE, found, seconds_at_least, tables
 from pods.pipelines import PIPELINES
 from pods.plan import FEW_ROWS, MAIN, MANY_ROWS, MORE_ROWS, compilations
 from pods.program_costs import collectives_of
@@ -101,7 +102,7 @@ def test_no_sort_for_gpu_has_more_than_two_operands():
 
 def test_the_page_holds_the_stored_figures():
     text = PAGE.read_text()
-    assert with_tables(text, FIGURES) == text
+    assert with_tables(text, tables(FIGURES)) == text
 
 
 # How collectives are read.

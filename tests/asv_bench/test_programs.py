@@ -10,10 +10,11 @@ import jax
 import pytest
 from compiling import LIBTPU, ROOT
 from jaxframes.primitives import local
+from pages import with_tables
 from programs.cases import CASES, FEW_ROWS, PEERS, QUICK
 from programs.executed import cycles_of, row_moves_of
 from programs.figures import Program, load, worse_than
-from programs.page import CHART, DRAWN, FRAMES, PAGE, chart_of, with_tables
+from programs.page import CHART, DRAWN, FRAMES, PAGE, chart_of, tables
 from programs.pipelines import PIPELINES
 
 FIGURES = load()
@@ -70,7 +71,7 @@ def test_figures_that_grow_by_more_than_a_tenth_are_worse():
 
 def test_the_page_holds_the_stored_figures():
     text = PAGE.read_text()
-    assert with_tables(text, FIGURES) == text
+    assert with_tables(text, tables(FIGURES)) == text
     assert chart_of(FIGURES) == CHART.read_text()
 
 

@@ -8,6 +8,7 @@ for GPU can be compiled on any machine.
 import ctypes
 import functools
 import importlib.util
+import itertools
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,7 +20,7 @@ import numpy as np
 from ...contract._platform import traced_for
 from ...contract._typing import Array
 from ._foreign import ResultShape, call
-from ._loading import Library, switch, warn_once
+from ._loading import Library, found_in, switch, warn_once
 
 # True where XLA's versions are wanted, to compare them. JAX's caches tell its values apart.
 without_cuda_kernels = jax.make_user_context(False)
@@ -84,13 +85,9 @@ def load_cuda() -> CudaKernels:
 
 
 def _find() -> Path | None:
-    for package in PACKAGES:
-        spec = importlib.util.find_spec(package)
-        for folder in (spec and spec.submodule_search_locations) or ():
-            path = Path(folder) / LIBRARY_NAME
-            if path.exists():
-                return path
-    return None
+    specs = map(importlib.util.find_spec, PACKAGES)
+    folders = [(spec and spec.submodule_search_locations) or () for spec in specs]
+    return found_in(itertools.chain(*folders), LIBRARY_NAME)
 
 
 @functools.cache

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ._cuda import load_cuda
-from ._loading import Library, switch, warn_once
+from ._loading import Library, found_in, switch, warn_once
 
 LIBRARY_NAME = "libjaxframes_kernels.so"
 TARGETS = (
@@ -92,11 +92,7 @@ def _find() -> Path | None:
     # The library is in the folder of `kernels`. An editable install has the sources in one folder
     # and the built library in another; both are on the package's path.
     kernels = sys.modules[__name__.rsplit(".", 2)[0]]
-    for folder in kernels.__path__:
-        path = Path(folder) / LIBRARY_NAME
-        if path.exists():
-            return path
-    return None
+    return found_in(kernels.__path__, LIBRARY_NAME)
 
 
 def is_native() -> bool:

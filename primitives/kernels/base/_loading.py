@@ -5,7 +5,7 @@ import ctypes
 import functools
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -46,6 +46,12 @@ class Library(NamedTuple):
             handler = jax.ffi.pycapsule(getattr(opened, target))
             jax.ffi.register_ffi_target(target, handler, platform=self.platform)
         return opened
+
+
+def found_in(folders: Iterable[Any], name: str) -> Path | None:
+    """The path of a library in the first of some folders that has it."""
+    paths = (Path(folder) / name for folder in folders)
+    return next((path for path in paths if path.exists()), None)
 
 
 def switch() -> str:

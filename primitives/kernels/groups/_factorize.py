@@ -112,6 +112,13 @@ def first_of_equals(sorted_words: tuple[Array, ...]) -> Array:
     return is_first
 
 
+def last_of_runs(is_head: Array, num_valid: Array) -> Array:
+    """Flags the last row of each run of valid rows; `is_head` flags the first ones."""
+    rows = jax.lax.iota(jnp.int32, is_head.shape[0])
+    is_before_head = jnp.roll(is_head, -1) & (rows < num_valid - 1)
+    return is_before_head | (rows == num_valid - 1)
+
+
 def _running_count(flags: Array) -> Array:
     return jnp.cumsum(flags, dtype=jnp.int32)
 

@@ -20,6 +20,7 @@ from ._pair_counts import (
     MOST_PAIRS,
     GroupedHow,
     expand,
+    pairs_of_row,
     saturating_product,
     total_pairs,
     unmatched_rows,
@@ -242,13 +243,8 @@ def _join_by_row(matches: Matches, how: GroupedHow, capacity: int) -> Pairs:
     is_left = jax.lax.iota(jnp.int32, num_left) < left.num_valid
     groups = jnp.where(is_left, left.words, 0)
     num_matches = right.sizes(groups)
-    num_pairs = {
-        "inner": num_matches,
-        "left": jnp.maximum(num_matches, 1),
-        "semi": jnp.minimum(num_matches, 1),
-        "anti": 1 - jnp.minimum(num_matches, 1),
-    }[how]
-    left_rows, positions, count = expand(jnp.where(is_left, num_pairs, 0), capacity)
+    num_pairs = jnp.where(is_left, pairs_of_row(num_matches, how), 0)
+    left_rows, positions, count = expand(num_pairs, capacity)
     if num_left == 0:
         nothing = jnp.full_like(left_rows, -1)
         return Pairs(nothing, nothing, count, *matches[-2:])

@@ -21,19 +21,25 @@ def total_pairs(num_left: Array, num_right: Array, how: GroupedHow) -> Array:
     """The number of pairs, given the group sizes of both sides: int64, or saturating int32."""
     if is_x64_enabled():
         num_left, num_right = num_left.astype(jnp.int64), num_right.astype(jnp.int64)
-    one = jnp.ones((), num_left.dtype)
-    is_group = jnp.minimum(num_left + num_right, one)
-    left, right = {
-        "inner": (num_left, num_right),
-        "left": (num_left, jnp.maximum(num_right, one)),
-        "outer": (jnp.maximum(num_left, is_group), jnp.maximum(num_right, is_group)),
-        "semi": (num_left, jnp.minimum(num_right, one)),
-        "anti": (num_left, one - jnp.minimum(num_right, one)),
-    }[how]
+    if how == "outer":
+        is_group = jnp.minimum(num_left + num_right, 1)
+        left, right = jnp.maximum(num_left, is_group), jnp.maximum(num_right, is_group)
+    else:
+        left, right = num_left, pairs_of_row(num_right, how)
     if is_x64_enabled():
         return jnp.sum(left * right, dtype=jnp.int64)
     pairs = saturating_product(left, right).astype(jnp.uint32)
     return jax.lax.reduce(pairs, np.uint32(0), saturating_add, (0,)).astype(jnp.int32)
+
+
+def pairs_of_row(num_matches: Array, how: GroupedHow) -> Array:
+    """The number of pairs of a left row, given that of its matches; not for outer joins."""
+    return {
+        "inner": num_matches,
+        "left": jnp.maximum(num_matches, 1),
+        "semi": jnp.minimum(num_matches, 1),
+        "anti": 1 - jnp.minimum(num_matches, 1),
+    }[how]
 
 
 def unmatched_rows(num_rows: Array, num_others: Array) -> Array:

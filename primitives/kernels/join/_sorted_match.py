@@ -15,14 +15,14 @@ import numpy as np
 
 from ...contract._key_bits import OrderedWord
 from ...contract._typing import Array
-from ..groups._factorize import first_of_equals
+from ..groups._factorize import first_of_equals, last_of_runs
 from ..move._compact import select_words
 from ..move._expand import repeat_by_shifts, saturating_ends
 from ..sort._gather_by_sorts import gather_by_sorts
 from ..sort._put_back import put_back
 from ..sort._radix_sort import sort_columns
 from ._grouped_sides import Side, one_after_the_other
-from ._pair_counts import GroupedHow, total_pairs
+from ._pair_counts import GroupedHow, pairs_of_row, total_pairs
 
 
 class SortedMatch(NamedTuple):
@@ -57,7 +57,7 @@ def match_by_sort(left: Side, right: Side, column: OrderedWord, how: GroupedHow)
     is_left = is_valid & (ids < left.num_valid)
     is_right = is_valid & ~is_left
     is_head = first_of_equals((ordered,)) & is_valid
-    is_last = (jnp.roll(is_head, -1) & (positions < num_valid - 1)) | (positions == num_valid - 1)
+    is_last = last_of_runs(is_head, num_valid)
     num_before = jnp.cumsum(is_right, dtype=jnp.int32)
     # Counts ascend, so the next end of a run is the least one ahead.
     ends = jnp.where(is_last, num_before, np.int32(2**31 - 1))
@@ -92,13 +92,7 @@ def pairs_by_shifts(
 ) -> tuple[Array, Array]:
     """The left and the right rows of the pairs of a `SortedMatch`; -1 for no match."""
     rows = jax.lax.iota(jnp.int32, begins.shape[0])
-    num_copies = {
-        "inner": num_matches,
-        "left": jnp.maximum(num_matches, 1),
-        "semi": jnp.minimum(num_matches, 1),
-        "anti": 1 - jnp.minimum(num_matches, 1),
-    }[how]
-    num_copies = jnp.where(rows < num_left, num_copies, 0)
+    num_copies = jnp.where(rows < num_left, pairs_of_row(num_matches, how), 0)
     if begins.shape[0] == 0 or capacity == 0:
         nothing = jnp.full_like(num_copies, -1, shape=(capacity,))
         return nothing, nothing

@@ -59,7 +59,7 @@ def _kernel(
     x = x_ref[...]
     num_lines = pl.cdiv(num_bins, LANES)
     lines = [jnp.broadcast_to(table_ref[i : i + 1, :], x.shape) for i in range(num_lines)]
-    # The last line of which the first edge is passed.
+    # The last line whose first edge is passed.
     in_line = functools.reduce(
         jnp.add,
         ((line[:, :1] <= x).astype(np.int32) for line in lines[1:]),

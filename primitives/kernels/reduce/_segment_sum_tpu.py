@@ -84,7 +84,7 @@ def _bytes_of(words: Array) -> Sequence[Array]:
 
 
 def _parts_of_float(rows: Array) -> Sequence[Array]:
-    """Three numbers of 8 significant bits, of which the sum is the row."""
+    """Three numbers of 8 significant bits, whose sum is the row."""
     high = _without_low_bits(rows)
     middle = _without_low_bits(rows - high)
     return high, middle, rows - high - middle

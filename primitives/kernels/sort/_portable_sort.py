@@ -132,24 +132,32 @@ def sort_by_operands(
         row_bits = 32
     row_ids = jax.lax.iota(jnp.uint32, num_rows)
     keys = pack_fields([*fields, Field(row_ids, row_bits)])
-    axes = varying_axes(*keys)
     rows = (*rows, *_words_to_move(columns, words))
-    is_carried = [is_words(leaf) and varying_axes(leaf) <= axes for leaf in rows]
-    carried = [leaf for leaf, flag in zip(rows, is_carried, strict=True) if flag]
-    sorted_keys, moved = sort_with_columns(keys, as_word_columns(carried))
+    sorted_keys, moved = carry_rows(keys, rows)
     *sorted_fields, sorted_ids = unpack_fields(
         sorted_keys, [*(field.bits for field in fields), row_bits]
     )
     row_ids = sorted_ids.astype(jnp.int32)
-    in_turn = iter(of_word_columns(moved, carried))
     rows = [
-        next(in_turn) if flag else take(leaf, row_ids)
-        for leaf, flag in zip(rows, is_carried, strict=True)
+        take(leaf, row_ids) if carried is None else carried
+        for leaf, carried in zip(rows, moved, strict=True)
     ]
     return _sorted_rows(columns, num_valid, words, sorted_fields, row_ids, rows)
 
 
-def sort_with_columns(
+def carry_rows(
+    keys: tuple[Array, ...], rows: Sequence[Array]
+) -> tuple[tuple[Array, ...], list[Array | None]]:
+    """Sorts rows by distinct keys; None for those that cannot be operands of the sort."""
+    axes = varying_axes(*keys)
+    is_carried = [is_words(leaf) and varying_axes(leaf) <= axes for leaf in rows]
+    carried = [leaf for leaf, flag in zip(rows, is_carried, strict=True) if flag]
+    sorted_keys, moved = _sort_with_columns(keys, as_word_columns(carried))
+    in_turn = iter(of_word_columns(moved, carried))
+    return sorted_keys, [next(in_turn) if flag else None for flag in is_carried]
+
+
+def _sort_with_columns(
     keys: tuple[Array, ...], columns: tuple[Array, ...]
 ) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
     """Sorts columns by distinct keys, several at a time."""

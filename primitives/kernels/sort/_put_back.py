@@ -7,13 +7,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ....shardings._compat import varying_axes
-from ...contract._bit_fields import as_word_columns, of_word_columns
 from ...contract._moved import with_tangents
 from ...contract._platform import by_platform
 from ...contract._typing import Array
-from ..base._foreign import is_words
-from ._portable_sort import sort_with_columns, take
+from ._portable_sort import carry_rows, take
 
 
 def put_back(row_ids: Array, rows: Sequence[Array]) -> tuple[Array, ...]:
@@ -22,20 +19,16 @@ def put_back(row_ids: Array, rows: Sequence[Array]) -> tuple[Array, ...]:
     By a scatter. On TPU, where a scatter costs ten times as much, by a sort of the row ids. A sort
     of a permutation crashes or is miscompiled with x64 in some versions of XLA on GPU.
     """
-    axes = varying_axes(row_ids)
 
     def by_scatter(row_ids: Array, rows: tuple[Array, ...]) -> tuple[Array, ...]:
         return tuple(_scattered(leaf, row_ids) for leaf in rows)
 
     def by_sort(row_ids: Array, rows: tuple[Array, ...]) -> tuple[Array, ...]:
-        is_carried = [is_words(leaf) and varying_axes(leaf) <= axes for leaf in rows]
-        carried = [leaf for leaf, flag in zip(rows, is_carried, strict=True) if flag]
         keys = (jax.lax.bitcast_convert_type(row_ids, jnp.uint32),)
-        _, moved = sort_with_columns(keys, as_word_columns(carried))
-        in_turn = iter(of_word_columns(moved, carried))
+        _, moved = carry_rows(keys, rows)
         return tuple(
-            next(in_turn) if flag else _scattered(leaf, row_ids)
-            for leaf, flag in zip(rows, is_carried, strict=True)
+            _scattered(leaf, row_ids) if carried is None else carried
+            for leaf, carried in zip(rows, moved, strict=True)
         )
 
     plain = tuple(map(jax.lax.stop_gradient, rows))

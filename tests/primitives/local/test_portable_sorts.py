@@ -13,7 +13,7 @@ from jax.sharding import PartitionSpec
 from jax.test_util import check_grads
 from jaxframes.primitives import local
 from jaxframes.shardings import make_mesh
-from key_distributions import KEY_DTYPES, make_keys
+from key_distributions import KEY_DTYPES, KEY_TUPLES, make_keys
 from on_platforms import ACCELERATORS, traced_as
 
 NUM_ROWS = 300
@@ -83,18 +83,10 @@ def test_columns_of_every_width_move(platform, dtype, num_rows):
         oracles.assert_same_bits(actual, expected)
 
 
-TUPLES = [
-    (("bool", "int8", "uint16"), (False, True, False), None),
-    (("int32", "float32"), (True, False), None),
-    (("float64", "int64", "bfloat16"), (False, True, True), None),
-    (("float16", "float64"), (True, True), None),
-    (("uint64", "int32", "uint32"), (False, True, False), (3, None, 17)),
-    (("uint64",), (True,), (37,)),
-]
-
-
 @on_accelerators
-@pytest.mark.parametrize(("dtypes", "descending", "bits"), TUPLES)
+@pytest.mark.parametrize(
+    ("dtypes", "descending", "bits"), [*KEY_TUPLES, (("uint64",), (True,), (37,))]
+)
 @pytest.mark.parametrize("num_valid", [None, 100])
 def test_sorts_by_several_columns(platform, dtypes, descending, bits, num_valid):
     keys = tuple(

@@ -14,6 +14,7 @@ from key_distributions import (
     FLOAT_DTYPES,
     INTEGER_DTYPES,
     KEY_DTYPES,
+    KEY_TUPLES,
     distributions_for,
     make_keys,
 )
@@ -63,17 +64,7 @@ def test_compares_the_lowest_bits_as_unsigned(dtype, descending):
         oracles.assert_same_bits(sort(keys, **settings), oracles.sort(keys, **settings))
 
 
-# Some fit one word together, some need two, and NaN must be last in its own column.
-TUPLES = [
-    (("bool", "int8", "uint16"), (False, True, False), None),
-    (("int32", "float32"), (True, False), None),
-    (("float64", "int64", "bfloat16"), (False, True, True), None),
-    (("float16", "float64"), (True, True), None),
-    (("uint64", "int32", "uint32"), (False, True, False), (3, None, 17)),
-]
-
-
-@pytest.mark.parametrize(("dtypes", "descending", "bits"), TUPLES)
+@pytest.mark.parametrize(("dtypes", "descending", "bits"), KEY_TUPLES)
 @pytest.mark.parametrize("distribution", ["four_values", "two_valued", "uniform"])
 def test_sorts_by_several_columns(dtypes, descending, bits, distribution):
     keys = tuple(

@@ -19,19 +19,6 @@
 namespace jaxframes_fuzz {
 namespace {
 
-constexpr XLA_FFI_DataType kPred = XLA_FFI_DataType_PRED, kU8 = XLA_FFI_DataType_U8,
-                           kS32 = XLA_FFI_DataType_S32, kU32 = XLA_FFI_DataType_U32,
-                           kS64 = XLA_FFI_DataType_S64, kU64 = XLA_FFI_DataType_U64,
-                           kF32 = XLA_FFI_DataType_F32, kF64 = XLA_FFI_DataType_F64;
-
-XLA_FFI_DataType one_of(Bytes& bytes, std::initializer_list<XLA_FFI_DataType> types) {
-  return types.begin()[bytes.byte() % types.size()];
-}
-XLA_FFI_DataType key_type(Bytes& bytes) {
-  return one_of(bytes, {kU32, kS32, kF32, kU64, kS64, kF64});
-}
-bool is_floating(XLA_FFI_DataType dtype) { return dtype == kF32 || dtype == kF64; }
-
 struct Sizes {
   explicit Sizes(Bytes& bytes) : batch(1 + bytes.byte() % 3), rows(bytes.length() % 5000) {}
   int64_t batch;

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <initializer_list>
 #include <iterator>
 #include <vector>
 
@@ -24,23 +23,11 @@ int64_t jaxframes_join_scratch_bytes(int64_t, int32_t);
 namespace jaxframes_fuzz {
 namespace {
 
-constexpr XLA_FFI_DataType kPred = XLA_FFI_DataType_PRED, kU8 = XLA_FFI_DataType_U8,
-                           kS32 = XLA_FFI_DataType_S32, kU32 = XLA_FFI_DataType_U32,
-                           kS64 = XLA_FFI_DataType_S64, kU64 = XLA_FFI_DataType_U64,
-                           kF32 = XLA_FFI_DataType_F32, kF64 = XLA_FFI_DataType_F64;
-
-XLA_FFI_DataType one_of(Bytes& bytes, std::initializer_list<XLA_FFI_DataType> types) {
-  return types.begin()[bytes.byte() % types.size()];
-}
-XLA_FFI_DataType key_type(Bytes& bytes) {
-  return one_of(bytes, {kU32, kS32, kF32, kU64, kS64, kF64});
-}
 XLA_FFI_DataType integer_type(Bytes& bytes) { return one_of(bytes, {kU32, kS32, kU64, kS64}); }
 XLA_FFI_DataType word_type(Bytes& bytes) {
   return one_of(bytes, {kPred, kU8, XLA_FFI_DataType_S16, XLA_FFI_DataType_BF16, kS32, kF32, kS64,
                         kF64});
 }
-bool is_floating(XLA_FFI_DataType dtype) { return dtype == kF32 || dtype == kF64; }
 
 // The sizes that the arrays of one call share.
 struct Sizes {

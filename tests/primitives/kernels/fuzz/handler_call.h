@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -45,6 +46,19 @@ class Bytes {
   size_t size_;
   size_t position_ = 0;
 };
+
+constexpr XLA_FFI_DataType kPred = XLA_FFI_DataType_PRED, kU8 = XLA_FFI_DataType_U8,
+                           kS32 = XLA_FFI_DataType_S32, kU32 = XLA_FFI_DataType_U32,
+                           kS64 = XLA_FFI_DataType_S64, kU64 = XLA_FFI_DataType_U64,
+                           kF32 = XLA_FFI_DataType_F32, kF64 = XLA_FFI_DataType_F64;
+
+inline XLA_FFI_DataType one_of(Bytes& bytes, std::initializer_list<XLA_FFI_DataType> types) {
+  return types.begin()[bytes.byte() % types.size()];
+}
+inline XLA_FFI_DataType key_type(Bytes& bytes) {
+  return one_of(bytes, {kU32, kS32, kF32, kU64, kS64, kF64});
+}
+inline bool is_floating(XLA_FFI_DataType dtype) { return dtype == kF32 || dtype == kF64; }
 
 inline int64_t byte_width(XLA_FFI_DataType dtype) {
   switch (dtype) {

@@ -25,7 +25,7 @@ def small_blocks(monkeypatch):
 
 
 def ids_of(num_rows, num_segments):
-    """Ids, of which some are out of range on either side."""
+    """Ids; some are out of range on either side."""
     return np.random.default_rng(0).integers(-3, num_segments + 3, num_rows, np.int32)
 
 
