@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import primitives
+from ...primitives._accumulators import kurtosis, powers_of, skewness
 from ...primitives.staging import tiered
-from ..reductions._moments import kurtosis, powers_of, skewness
 from ..table._column import NAT, Array, Column
 from ..table._dtypes import wide
 from ..table._take import gather
@@ -86,15 +86,12 @@ def _spread(rows: GroupedRows, spec: Reduction) -> Reducing:
 def _shape(rows: GroupedRows, spec: Reduction) -> Reducing:
     """Skewness or kurtosis: powers of the distances from the mean, in a second pass."""
     distance = yield from distances(rows)
-    terms = powers_of(distance, distance * distance, spec.op)
-    powers = {}
-    for power, term in terms.items():
-        powers[power] = yield rows.of_present("sum", term)
+    sums = []
+    for power in powers_of(distance, distance * distance, spec.op):
+        sums.append((yield rows.of_present("sum", power)))
     counts = yield from rows.counted()
-    n = counts.astype(distance.dtype)
-    result = skewness(n, powers) if spec.op == "skew" else kurtosis(n, powers)
-    is_defined = (counts >= np.int32(len(terms))) & (powers[2] != 0)
-    return _shown(jnp.where(is_defined, result, result.dtype.type(np.nan)), rows)
+    shape = skewness if spec.op == "skew" else kurtosis
+    return _shown(shape(counts.astype(distance.dtype), sums), rows)
 
 
 def distances(rows: GroupedRows) -> Reducing:

@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import primitives
+from ...primitives._accumulators import identity_of_reduction
 from ...primitives.staging import tiered
-from ..reductions._identities import identity_of
 from ..table._column import Array, Column
 from ..table._dtypes import wide
 from ..table._take import hole_kind, position, with_holes
@@ -99,7 +99,7 @@ def _scanned(rows: GroupedRows, op: str, skipna: bool) -> Array:
         # float32 is summed in float64, so that only the result is rounded.
         is_widened = x.dtype == jnp.float32 and op == "sum"
         x = x.astype(wide(np.float64) if is_widened else sum_dtype(x.dtype))
-    x = rows.without_missing(x, identity_of(op, x.dtype))
+    x = rows.without_missing(x, identity_of_reduction(op, x.dtype))
     return x.astype(jnp.int8) if x.dtype == jnp.bool_ else x
 
 

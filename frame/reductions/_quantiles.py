@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import primitives
+from ...primitives._accumulators import identity_of_reduction, positive
 from ...primitives._quantile import between_ranks, from_nearer_end, mean_of_both
 from ...primitives.staging import tiered
 from ..table._column import NAT, Array, Column, bare
@@ -17,8 +18,6 @@ from ..table._dtypes import wide
 from ..table._layout import Layout
 from ..table._table import Count, is_row
 from ..table._tracing import at_once
-from ._identities import identity_of
-from ._moments import positive
 from ._reduce_columns import Reduced, Reduction, present_values, reduction_for
 
 INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
@@ -74,7 +73,7 @@ def _select(column: Any, q: Array, rows: Array, plan: Reduction, layout: Layout)
     count = jnp.sum(present, dtype=jnp.int32)
     is_float = jnp.issubdtype(data.dtype, jnp.floating)
     # Missing values sort last, after every rank that is selected.
-    last_value = data.dtype.type(np.nan) if is_float else identity_of("min", data.dtype)
+    last_value = data.dtype.type(np.nan) if is_float else identity_of_reduction("min", data.dtype)
     filled = jnp.where(present, data, last_value)
     last = positive(count) - np.int32(1)
     rank = q.astype(wide(np.float64)) * last.astype(wide(np.float64))

@@ -10,6 +10,15 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import primitives
+from ...primitives._accumulators import (
+    COMBINE,
+    identity_of_reduction,
+    kurtosis,
+    positive,
+    powers_of,
+    root_of,
+    skewness,
+)
 from ...primitives.staging import tiered
 from ...shardings._compat import is_x64_enabled
 from ..ops._array_ops import converted
@@ -19,8 +28,6 @@ from ..table._layout import Layout
 from ..table._table import Count
 from ..table._time_sums import check_time_sums
 from ..table._tracing import at_once
-from ._identities import COMBINE, identity_of
-from ._moments import kurtosis, positive, powers_of, skewness
 
 ENDS = ("min", "max")
 MOMENTS = ("var", "std", "sem", "skew", "kurt")
@@ -293,7 +300,7 @@ def _first_values(plan: Reduction, data: Array, present: Array) -> Array:
         return present.astype(jnp.int32)
     name = _first_reduction(plan)
     values = data.astype(_sum_dtype(plan)) if name in ("sum", "prod") else data
-    return jnp.where(present, values, identity_of(name, values.dtype))
+    return jnp.where(present, values, identity_of_reduction(name, values.dtype))
 
 
 def _sum_dtype(plan: Reduction) -> np.dtype:
@@ -341,32 +348,28 @@ def _distances(plan: Reduction, data: Array, present: Array, mean: Array) -> Par
     distance = jnp.where(present, data.astype(mean.dtype) - mean, mean.dtype.type(0))
     square = jnp.real(distance * jnp.conj(distance))
     if plan.op not in SHAPES:
-        return {"sum": {2: square}}
-    ends = {name: jnp.where(present, distance, identity_of(name, distance.dtype)) for name in ENDS}
+        return {"sum": (square,)}
+    ends = {
+        name: jnp.where(present, distance, identity_of_reduction(name, distance.dtype))
+        for name in ENDS
+    }
     return {"sum": powers_of(distance, square, plan.op), **ends}
 
 
 def _of_moments(plan: Reduction, count: Array, parts: Parts) -> Array:
     """Computes a variance, deviation, standard error, skewness or kurtosis from its parts."""
-    powers = parts["sum"]
-    squares = powers[2]
-    n = count.astype(squares.dtype)
+    sums = parts["sum"]
+    n = count.astype(sums[0].dtype)
     if plan.op in SHAPES:
         # Equal values are at one distance from the mean: its rounding error.
-        are_equal = (squares == 0) | (parts["min"] == parts["max"])
-        shape = skewness(n, powers) if plan.op == "skew" else kurtosis(n, powers)
-        return jnp.where(are_equal, squares.dtype.type(np.nan), shape)
-    variance = squares / positive(n - plan.ddof)
+        are_equal = parts["min"] == parts["max"]
+        shape = skewness(n, sums) if plan.op == "skew" else kurtosis(n, sums)
+        return jnp.where(are_equal, n.dtype.type(np.nan), shape)
+    variance = sums[0] / positive(n - plan.ddof)
     if plan.op == "var":
         return variance
-    deviation = root(variance)
+    deviation = root_of(variance)
     return deviation if plan.op == "std" else deviation / jnp.sqrt(positive(n))
-
-
-def root(x: Array) -> Array:
-    """The square root, with a finite derivative at zero."""
-    is_positive = x > 0
-    return jnp.where(is_positive, jnp.sqrt(jnp.where(is_positive, x, x.dtype.type(1))), x)
 
 
 def _finished(plan: Reduction, value: Array, count: Array, num_rows: Count) -> Reduced:

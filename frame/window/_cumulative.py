@@ -11,9 +11,9 @@ import pandas as pd
 import pyarrow as pa
 
 from ... import primitives
+from ...primitives._accumulators import COMBINE, identity_of_reduction
 from ...primitives.staging import tiered
 from ..reductions._axis1 import of_one_type
-from ..reductions._identities import COMBINE, identity_of
 from ..table._arguments import axis_number, check_flag
 from ..table._column import Array, Column, ColumnType, fill_missing, host_array
 from ..table._dictionary import Dictionary, string_index
@@ -139,7 +139,7 @@ def _accumulate(
     results, overflows = [], None
     for x, is_missing, plan in zip(data, missing, plans, strict=True):
         x = x.astype(plan.dtype)
-        identity = identity_of(plan.op, plan.dtype)
+        identity = identity_of_reduction(plan.op, plan.dtype)
         if plan.op == "prod":
             # The derivative of a product multiplies by the padding, which may hold NaN.
             x = jnp.where(is_row(x.shape[0], num_rows, layout), x, identity)
@@ -178,7 +178,7 @@ def _accumulate_across(data: tuple[Array, ...], plan: Accumulation) -> tuple[Arr
     for x in data:
         x = x.astype(plan.dtype)
         is_missing = Column(x).missing()
-        x = jnp.where(is_missing, identity_of(plan.op, plan.dtype), x)
+        x = jnp.where(is_missing, identity_of_reduction(plan.op, plan.dtype), x)
         total = x if total is None else COMBINE[plan.op](total, x)
         is_result_missing = is_missing if plan.skipna else is_result_missing | is_missing
         if jnp.issubdtype(plan.dtype, jnp.inexact):

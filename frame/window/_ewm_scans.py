@@ -8,12 +8,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import primitives
+from ...primitives._accumulators import correlation
 from ...primitives.staging import tiered
 from ..table._column import Array
 from ..table._dtypes import wide
 from ..table._layout import Layout
 from ..table._take import before, position
-from ._window_pairs import correlation
 
 
 class ScanPlan(NamedTuple):

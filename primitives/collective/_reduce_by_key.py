@@ -8,11 +8,10 @@ import jax
 from ..contract._arguments import as_capacity, as_keys, as_num_valid
 from ..contract._typing import Array, ArrayLike, Integer, Keys, PyTree
 from ..local import ReducedRuns
-from ..local.parts import as_reduction, find_runs, of_runs, segments_of
+from ..local.parts import as_reduction, find_runs, merged_parts, of_runs, parts_of, segments_of
 from ._axis import AxisName, as_shards, num_shards_on
 from ._exchange import Transport, check_transport
 from ._key_ranges import send_to_key_ranges
-from ._partials import merged_parts, parts_of
 
 
 def reduce_by_key(
@@ -98,7 +97,11 @@ def reduce_by_key(
     )
     runs = find_runs(unique_columns, sent.count, is_sorted=False)
     unique_columns, num_runs = runs.first_rows(unique_columns, capacity)
-    reduced = merged_parts(runs.moved(parts), names, segments_of(runs, capacity), leaves, ddof)
+    segments = segments_of(runs, capacity)
+    reduced = [
+        merged_parts(part, name, segments, leaf.dtype, ddof)
+        for part, name, leaf in zip(runs.moved(parts), names, leaves, strict=True)
+    ]
     reduced = of_runs(structure.unflatten(reduced), capacity, num_runs)
     return ReducedRuns(unique_columns if is_tuple else unique_columns[0], reduced, num_runs)
 
@@ -114,5 +117,7 @@ def _reduce_shard(
     capacity = columns[0].shape[0]
     runs = find_runs(columns, num_valid, is_sorted)
     unique_columns, count = runs.first_rows(columns, capacity)
-    parts = parts_of(runs.moved(leaves), names, segments_of(runs, capacity))
+    segments = segments_of(runs, capacity)
+    rows = zip(runs.moved(leaves), names, strict=True)
+    parts = tuple(parts_of(leaf, name, segments) for leaf, name in rows)
     return unique_columns, jax.tree.map(lambda part: part[:capacity], parts), count

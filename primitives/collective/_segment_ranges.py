@@ -15,13 +15,21 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..contract._typing import Array
-from ..local.parts import REDUCTIONS, OneDevice, Segments, find_runs, reduce_rows, segments_of
+from ..local.parts import (
+    REDUCTIONS,
+    OneDevice,
+    Segments,
+    find_runs,
+    merged_parts,
+    parts_of,
+    reduce_rows,
+    segments_of,
+)
 from ._axis import AxisName, num_shards_on
 from ._exchange import Transport, plan_runs
 from ._gather_rows import gather_rows
 from ._key_ranges import send_to_key_ranges, total_before
 from ._moving import send_runs
-from ._partials import IN_PARTS, like_rows
 from ._radix_sort import global_row_ids
 from ._segment_rows import ShardedSegments
 
@@ -155,7 +163,7 @@ def _part(op: str, rows: Any, segments: Segments) -> tuple[Array, ...]:
     """The accumulators of each run. There are at most as many runs as rows."""
     num_rows = segments.ids.shape[0]
     if op not in _OF_ROW_IDS:
-        parts = IN_PARTS[op].part(rows, segments)
+        parts = parts_of(rows, op, segments)
     else:
         x, row_ids = rows
         winners = jnp.maximum(REDUCTIONS[op](x, segments, 0), 0)
@@ -165,7 +173,7 @@ def _part(op: str, rows: Any, segments: Segments) -> tuple[Array, ...]:
 
 def _merged(op: str, parts: Any, segments: Segments, leaf: Array, ddof: int) -> Array:
     if op not in _OF_ROW_IDS:
-        return IN_PARTS[op].merged(parts, segments, like_rows(leaf), ddof)
+        return merged_parts(parts, op, segments, leaf.dtype, ddof)
     values, row_ids = parts
     winners = jnp.maximum(REDUCTIONS[op](values, segments, 0), 0)
     return jnp.take_along_axis(row_ids, winners, 0)

@@ -8,21 +8,24 @@ import jax.numpy as jnp
 
 from ..contract._arguments import as_num_valid
 from ..contract._take import take_rows
-from ..contract._typing import Array, ArrayLike, Bool, Integer, PyTree
-from ..local import Windowed
+from ..contract._typing import Array, ArrayLike, Bool, Integer, PyTree, Shaped
+from ..local import WindowBounds, Windowed
 from ..local.parts import (
     Reach,
     RowSequence,
     SegmentEncoding,
     Window,
+    WindowedRows,
     WindowPlan,
     as_reach,
     as_window_segments,
     as_windowed,
     as_windows,
+    check_bounds,
     masks_of,
     over_short_windows,
     over_windows,
+    position_dtype,
     segments_of_windows,
 )
 from ._axis import AxisName, as_shards, num_shards_on
@@ -38,6 +41,7 @@ def windowed_reduce(
     *,
     axis_name: AxisName,
     offset: int | Integer[ArrayLike, ""] = 0,
+    other: Shaped[ArrayLike, " rows ..."] | None = None,
     where: PyTree | None = None,
     head_flags: Bool[ArrayLike, " rows"] | None = None,
     segment_ids: Integer[ArrayLike, " rows"] | None = None,
@@ -52,9 +56,12 @@ def windowed_reduce(
     Args:
         x: this shard's rows, an array of shape `(rows, ...)` or a pytree of them.
         window: the rows of a window, the row itself the last of them; see `local.windowed_reduce`.
-        op: "sum", "prod", "min", "max", "count", "mean", "var" or "std". Static.
+            The positions of `WindowBounds` are those in the sequence of all rows.
+        op: "sum", "prod", "min", "max", "count", "mean", "var", "std", "skew" or "kurt"; "cov" or
+            "corr" of `x` and `other`. Static.
         axis_name: mesh axis of the rows, or a tuple of axes.
         offset: number of rows from a row to the end of its window; negative before the row.
+        other: this shard's rows of the second column of "cov" and "corr".
         where: a flag for each row, bool of shape `(rows,)`: rows without one are excluded from all
             windows. Or a pytree of these, and of None, that is a prefix of `x`.
         head_flags: True at the first row of each segment, bool of shape `(rows,)`; windows stop at
@@ -72,15 +79,14 @@ def windowed_reduce(
     Raises:
         TypeError: `window` or `offset` is not an integer, `where` or `head_flags` is not bool,
             `segment_ids` are not integers, or a dtype that `op` does not support.
-        ValueError: lengths differ, `window` is negative, `op` is unknown, both `head_flags` and
-            `segment_ids` are given, or `axis_name` is not an axis of the enclosing
+        ValueError: as `local.windowed_reduce`, or `axis_name` is not an axis of the enclosing
             `shard_map`.
 
     Cost:
         Work as for `local.windowed_reduce`. Communication: a short window takes one `all_gather` of
         the last `window - 1` rows of each shard. Others take that of their scans, and one
         `gather_rows` of those where windows begin, and where they end if `offset` is not zero.
-        Segments take a scan of positions, or two if `offset` is not zero.
+        Segments take a scan of positions, or two if `offset` is not zero, and so do `WindowBounds`.
 
     Guarantees:
         As for `local.windowed_reduce`; integers and extremes do not depend on the mesh.
@@ -96,29 +102,33 @@ def windowed_reduce(
     """
     caller = "windowed_reduce"
     num_shards = num_shards_on(axis_name, caller)
-    rows, where, plan = as_windows(caller, x, window, op, offset, where, ddof)
+    rows, plan = as_windows(caller, x, window, op, offset, other, where, ddof)
     encoding = as_window_segments(head_flags, segment_ids, rows, caller)
-    num_rows = jax.tree.leaves(rows)[0].shape[0]
+    num_rows = jax.tree.leaves(rows.x)[0].shape[0]
     reach = as_reach(window, offset, num_rows * num_shards, caller)
+    if isinstance(reach, WindowBounds):
+        check_bounds(reach, encoding, num_rows, caller)
     valid = as_num_valid(num_valid, num_rows, caller)
-    return window_shards(rows, where, encoding, reach, valid, plan, axis_name)
+    return window_shards(rows, encoding, reach, valid, plan, axis_name)
 
 
 def window_shards(
-    rows: Any,
-    where: Any,
+    rows: WindowedRows,
     encoding: SegmentEncoding,
-    reach: Reach,
+    reach: Reach | WindowBounds,
     num_valid: Array,
     plan: WindowPlan,
     axis_name: AxisName,
 ) -> Windowed:
     """The windows of checked arguments."""
-    rows, where, encoding, num_valid = as_shards((rows, where, encoding, num_valid), axis_name)
-    leaves, tree = jax.tree.flatten(rows)
-    masks = masks_of(where, rows, "windowed_reduce")
+    rows, encoding, num_valid = as_shards((rows, encoding, num_valid), axis_name)
+    if isinstance(reach, WindowBounds):
+        reach = as_shards(reach, axis_name)
+    caller = "windowed_reduce"
+    leaves, tree = jax.tree.flatten(rows.x)
+    masks = masks_of(rows.where, rows.x, caller)
     num_rows = leaves[0].shape[0]
-    dtype = reach.width.dtype
+    dtype = position_dtype(num_rows * num_shards_on(axis_name, caller), caller)
     # The rows of all shards before each one, and before the end of each one.
     ends = jnp.cumsum(jax.lax.all_gather(num_valid, axis_name).astype(dtype))
     shard = jax.lax.axis_index(axis_name)
@@ -144,7 +154,7 @@ def window_shards(
         )
 
     sequence = RowSequence(positions, ends[-1], segments, None, scan, take)
-    values, all_counts = over_windows(leaves, masks, reach, sequence, plan)
+    values, all_counts = over_windows(leaves, masks, rows.other, reach, sequence, plan)
     return as_windowed(values, all_counts, num_valid, tree)
 
 

@@ -52,6 +52,7 @@ from ._select_rank import select_rank
 from ._sets import KeySet, set_difference, set_intersection, set_union
 from ._top_k import TopK, top_k
 from ._unique import Unique, unique
+from ._window_bounds import WindowBounds
 from ._windowed_reduce import Windowed, windowed_reduce
 
 __all__ = [
@@ -69,6 +70,7 @@ __all__ = [
     "RunLengths",
     "TopK",
     "Unique",
+    "WindowBounds",
     "Windowed",
     "bucket",
     "bucket_order",

@@ -142,12 +142,20 @@ def _variance(rows: Array, segments: Segments, ddof: int) -> tuple[Array, Any]:
     """The variance in the dtype of the computation, and the dtype of the result."""
     rows, dtype = as_averaged(rows)
     counts = segments.whole_counts(rows)
+    squares = squared_distances(rows, segments, counts)
+    return quotient(squares, segments.over.piece(counts - ddof)), dtype
+
+
+def squared_distances(rows: Array, segments: Segments, counts: Array) -> Array:
+    """The sum of squared distances from the mean of each segment; zero for an empty one.
+
+    `counts` are the whole counts of the segments.
+    """
     mean = quotient(segments.over.whole_total(segments.add(rows)), counts)
     is_row = is_member(segments.ids, segments.num_segments)
     is_row = is_row.reshape(-1, *(1,) * (rows.ndim - 1))
     distance = jnp.where(is_row, rows - segments.of_rows(mean), 0)
-    squares = segments.over.total(segments.add(distance * distance))
-    return quotient(squares, segments.over.piece(counts - ddof)), dtype
+    return segments.over.total(segments.add(distance * distance))
 
 
 def as_summed(rows: Array) -> tuple[Array, Any]:

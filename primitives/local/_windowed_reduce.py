@@ -18,29 +18,29 @@ from ..contract._arguments import (
     type_of,
 )
 from ..contract._take import take_rows
-from ..contract._typing import Array, ArrayLike, Bool, Integer, PyTree
+from ..contract._typing import Array, ArrayLike, Bool, Integer, PyTree, Shaped
 from ..kernels.scan._segmented_scan import fill_padding, per_row
 from ..tiers._tiered import tiered
 from ._reduce import as_masks
-from ._reduce_passes import check_dtype, masks_of
+from ._reduce_passes import masks_of
 from ._scan import inclusive_scan
 from ._scan_segments import SegmentEncoding, as_segments
 from ._segmented_scan import segmented_scan
+from ._window_bounds import Reach, RowSequence, WindowBounds, WindowPlan, segments_of_windows
 from ._windows import (
+    PAIR_OPS,
     WINDOW_OPS,
-    Reach,
-    RowSequence,
-    WindowPlan,
+    WindowedRows,
+    check_windowed,
     over_short_windows,
     over_windows,
-    segments_of_windows,
 )
 
 # Windows of so few rows are read row by row: that is one pass, and no scan.
 MAX_SHORT_WINDOW = 16
 _SHORT_OPS = ("sum", "prod", "min", "max", "count", "mean")
 
-Window = int | Integer[ArrayLike, ""] | None
+Window = int | Integer[ArrayLike, ""] | WindowBounds | None
 
 
 class Windowed(NamedTuple):
@@ -61,6 +61,7 @@ def windowed_reduce(
     op: str,
     *,
     offset: int | Integer[ArrayLike, ""] = 0,
+    other: Shaped[ArrayLike, " rows ..."] | None = None,
     where: PyTree | None = None,
     head_flags: Bool[ArrayLike, " rows"] | None = None,
     segment_ids: Integer[ArrayLike, " rows"] | None = None,
@@ -73,9 +74,13 @@ def windowed_reduce(
         x: array of shape `(rows, ...)`, or a pytree of them.
         window: the rows of a window, the row itself the last of them. None for all rows up to the
             row. At most 16 given as a Python integer are part of the program; all larger windows,
-            and those given as an array, share one program.
-        op: "sum", "prod", "min", "max", "count", "mean", "var" or "std". Static.
-        offset: number of rows from a row to the end of its window; negative before the row.
+            and those given as an array, share one program. Or `WindowBounds`, for windows of
+            varying numbers of rows.
+        op: "sum", "prod", "min", "max", "count", "mean", "var", "std", "skew" or "kurt"; "cov" or
+            "corr" of `x` and `other`. Static.
+        offset: number of rows from a row to the end of its window; negative before the row. Zero
+            with `WindowBounds`.
+        other: the second column of "cov" and "corr", an array that broadcasts against each of `x`.
         where: a flag for each row, bool of shape `(rows,)`: rows without one are excluded from all
             windows. Or a pytree of these, and of None, that is a prefix of `x`.
         head_flags: True at the first row of each segment, bool of shape `(rows,)`; windows stop at
@@ -90,19 +95,20 @@ def windowed_reduce(
     Returns:
         `Windowed(values, counts)`: for each array of `x` one of the same shape, and the number of
         rows that each window holds. A window holds only valid rows of its row's segment. If it
-        holds none, its value is the identity element of `op`, or NaN for an average. Zeros fill the
-        rows that do not count.
+        holds none, its value is the identity element of `op`, or NaN for an average. Skewness and
+        kurtosis are unbiased, and NaN for equal values. Zeros fill the rows that do not count.
 
     Raises:
         TypeError: `window` or `offset` is not an integer, `where` or `head_flags` is not bool,
             `segment_ids` are not integers, or a dtype that `op` does not support.
-        ValueError: lengths differ, `window` is negative, `op` is unknown, or both `head_flags` and
-            `segment_ids` are given.
+        ValueError: lengths differ, `window` is negative, `op` is unknown, both `head_flags` and
+            `segment_ids` are given, or these or `offset` with `WindowBounds`.
 
     Cost:
         Work O(rows), for any window: two scans for each operator, three more each for "var"
-        and "std". A short window is read row by row, in one pass. Segments add a scan of positions
-        and a gather of rows; a second scan and gather if `offset` is not zero. No communication.
+        and "std"; "skew", "kurt", "cov" and "corr" scan by a function. A short window is read row
+        by row, in one pass. Segments add a scan of positions and a gather of rows; a second scan
+        and gather if `offset` is not zero. `WindowBounds` add the same. No communication.
 
     Guarantees:
         Deterministic; differentiable in `x` if the result is a float. A value has no part in a
@@ -125,19 +131,29 @@ def windowed_reduce(
         >>> segment_ids = jnp.array([7, 7, 2, 2, 2])
         >>> local.windowed_reduce(x, 3, "sum", segment_ids=segment_ids).values.tolist()
         [5, 6, 4, 6, 14]
+
+        Windows of two units of time before each row's, which is not part of it, in blocks of two:
+
+        >>> times = jnp.array([0, 1, 3, 4, 4])
+        >>> first, end = (jnp.searchsorted(times, bound) for bound in (times - 2, times))
+        >>> bounds = local.WindowBounds(first, end - 1, jnp.diff(times // 2, prepend=-1) > 0)
+        >>> local.windowed_reduce(x, bounds, "sum").values.tolist()
+        [0, 5, 1, 4, 4]
     """
     caller = "windowed_reduce"
-    rows, masks, plan = as_windows(caller, x, window, op, offset, where, ddof)
+    rows, plan = as_windows(caller, x, window, op, offset, other, where, ddof)
     encoding = as_window_segments(head_flags, segment_ids, rows, caller)
-    num_rows = jax.tree.leaves(rows)[0].shape[0]
+    num_rows = jax.tree.leaves(rows.x)[0].shape[0]
     reach = as_reach(window, offset, num_rows, caller)
+    if isinstance(reach, WindowBounds):
+        check_bounds(reach, encoding, num_rows, caller)
     valid = None if num_valid is None else as_num_valid(num_valid, num_rows, caller)
-    return _windowed_reduce(rows, masks, encoding, reach, valid, plan)
+    return _windowed_reduce(rows, encoding, reach, valid, plan)
 
 
 def as_windows(
-    caller: str, x: Any, window: Any, op: Any, offset: Any, where: Any, ddof: Any
-) -> tuple[Any, Any, WindowPlan]:
+    caller: str, x: Any, window: Any, op: Any, offset: Any, other: Any, where: Any, ddof: Any
+) -> tuple[WindowedRows, WindowPlan]:
     """Checks all arguments but the reach of the windows and the number of valid rows."""
     if not isinstance(op, str) or op not in WINDOW_OPS:
         known = ", ".join(map(repr, WINDOW_OPS))
@@ -146,18 +162,41 @@ def as_windows(
     num_rows = num_rows_of(x, caller, "x")
     x = as_rows(x, num_rows, caller, "x")
     for leaf in jax.tree.leaves(x):
-        check_dtype(leaf, op, None, caller)
+        check_windowed(leaf, op, caller)
+    other = _as_other(other, x, op, num_rows, caller)
     where = as_masks(where, num_rows, caller)
     masks_of(where, x, caller)
     ddof = as_static_int(ddof, caller, "ddof", 0)
-    is_known = not isinstance(window, jax.Array) and window is not None
-    moves_ends = isinstance(offset, jax.Array) or offset != 0
+    is_bounded = isinstance(window, WindowBounds)
+    is_known = not isinstance(window, jax.Array) and window is not None and not is_bounded
+    moves_ends = is_bounded or isinstance(offset, jax.Array) or offset != 0
     width = None
     if is_known:
         known = as_static_int(window, caller, "window", 0)
         is_short = 0 < known <= MAX_SHORT_WINDOW and op in _SHORT_OPS and not moves_ends
         width = known if is_short else None
-    return x, where, WindowPlan(op, ddof, width, window is None, moves_ends)
+    plan = WindowPlan(op, ddof, width, window is None, moves_ends)
+    return WindowedRows(x, where, other), plan
+
+
+def _as_other(other: Any, x: Any, op: str, num_rows: int, caller: str) -> Array | None:
+    if op not in PAIR_OPS:
+        if other is not None:
+            names = " and ".join(map(repr, PAIR_OPS))
+            raise ValueError(f"{caller}: other is for {names}, got it for {op!r}.")
+        return None
+    if other is None:
+        raise ValueError(f"{caller}: {op!r} needs the second column, other. Pass an array.")
+    other = as_rows(other, num_rows, caller, "other")
+    check_windowed(other, op, caller)
+    for leaf in jax.tree.leaves(x):
+        shapes = other.shape, leaf.shape
+        if len(shapes[0]) != len(shapes[1]) or np.broadcast_shapes(*shapes) != shapes[1]:
+            raise ValueError(
+                f"{caller}: other must broadcast against x, got {type_of(other)} and "
+                f"{type_of(leaf)}."
+            )
+    return other
 
 
 def as_window_segments(
@@ -166,12 +205,40 @@ def as_window_segments(
     """Checks that at most one of the two encodings is given."""
     if head_flags is None and segment_ids is None:
         return SegmentEncoding(None, None)
-    return as_segments(head_flags, segment_ids, jax.tree.leaves(rows)[0].shape[0], caller)
+    return as_segments(head_flags, segment_ids, jax.tree.leaves(rows.x)[0].shape[0], caller)
 
 
-def as_reach(window: Any, offset: Any, num_total: int, caller: str) -> Reach:
+def check_bounds(
+    bounds: WindowBounds, encoding: SegmentEncoding, num_rows: int, caller: str
+) -> None:
+    """Raises unless bounds have an entry for each row, and stand alone."""
+    if jax.tree.leaves(encoding):
+        raise ValueError(
+            f"{caller}: WindowBounds take no segments, got head_flags or segment_ids. Let the "
+            "bounds and the blocks stop at their ends."
+        )
+    for name, array in bounds._asdict().items():
+        kind = jnp.bool_ if name == "block_heads" else jnp.integer
+        if array is None:
+            continue
+        if not jnp.issubdtype(array.dtype, kind) or array.shape != (num_rows,):
+            words = "bools" if kind is jnp.bool_ else "integers"
+            raise TypeError(
+                f"{caller}: {name} must be {words} of shape ({num_rows},), got {type_of(array)}."
+            )
+
+
+def as_reach(window: Any, offset: Any, num_total: int, caller: str) -> Reach | WindowBounds:
     """Checks the reach of windows over a sequence of at most so many rows."""
     dtype = position_dtype(num_total, caller)
+    if isinstance(window, WindowBounds):
+        if isinstance(offset, jax.Array) or offset != 0:
+            raise ValueError(f"{caller}: WindowBounds take no offset, got {offset}.")
+        known = (
+            None if one is None else as_array(one, caller, name)
+            for name, one in window._asdict().items()
+        )
+        return WindowBounds(*known)
     width = num_total if window is None else window
     # A longer reach than all rows on both sides has the same windows.
     return Reach(
@@ -205,19 +272,18 @@ def _as_steps(steps: Any, least: int, most: int, dtype: Any, caller: str, name: 
     return jnp.clip(wide, max(least, limits.min), min(most, limits.max)).astype(dtype)
 
 
-@functools.partial(tiered, static_argnums=5)
+@functools.partial(tiered, static_argnums=4)
 def _windowed_reduce(
-    rows: Any,
-    where: Any,
+    rows: WindowedRows,
     encoding: SegmentEncoding,
-    reach: Reach,
+    reach: Reach | WindowBounds,
     num_valid: Array | None,
     plan: WindowPlan,
 ) -> Windowed:
-    leaves, tree = jax.tree.flatten(rows)
-    masks = masks_of(where, rows, "windowed_reduce")
+    leaves, tree = jax.tree.flatten(rows.x)
+    masks = masks_of(rows.where, rows.x, "windowed_reduce")
     num_rows = leaves[0].shape[0]
-    positions = jax.lax.iota(reach.width.dtype, num_rows)
+    positions = jax.lax.iota(position_dtype(num_rows, "windowed_reduce"), num_rows)
     segments = segments_of_windows(encoding, positions, _scan, plan)
     if plan.width is not None:
         values, all_counts = over_short_windows(leaves, masks, None, positions, segments, plan)
@@ -227,10 +293,10 @@ def _windowed_reduce(
         if num_valid is not None:
             length = num_valid.astype(positions.dtype)
             is_row = positions < length
-        sequence = RowSequence(
-            positions, length, segments, is_row, _scan, _take if segments is None else _take_each
-        )
-        values, all_counts = over_windows(leaves, masks, reach, sequence, plan)
+        is_shifted = segments is None and not isinstance(reach, WindowBounds)
+        take = _take if is_shifted else _take_each
+        sequence = RowSequence(positions, length, segments, is_row, _scan, take)
+        values, all_counts = over_windows(leaves, masks, rows.other, reach, sequence, plan)
     return as_windowed(values, all_counts, num_valid, tree)
 
 

@@ -5,10 +5,9 @@ Rows are cut into blocks as long as a window. A window then is the end of one bl
 of the next, so two scans that restart with each block, one forward and one backward, hold all that
 windows are made of (van Herk, and Gil and Werman). Nothing is ever subtracted, and no value has a
 part in a window that it does not lie in. Windows of segments need scans that restart with each
-segment too.
+segment too. The module `_window_bounds` says where windows begin and end.
 """
 
-from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
 import jax
@@ -18,83 +17,65 @@ import numpy as np
 from ..contract._typing import Array
 from ..kernels.scan._segmented_scan import per_row
 from ._blockwise import COMBINE, identity_of_reduction
-from ._reduce_passes import both, reduced_dtypes
-from ._scan_segments import SegmentEncoding
+from ._moments import (
+    Moments,
+    PairMoments,
+    correlation,
+    kurtosis,
+    merge_moments,
+    merge_pair_moments,
+    skewness,
+)
+from ._reduce_passes import both, check_dtype, reduced_dtypes
 from ._segment_ops import quotient, root_of
+from ._window_bounds import (
+    NO_BLOCKS,
+    Reach,
+    RowSequence,
+    Segments,
+    WindowBounds,
+    WindowPlan,
+    windows_between,
+    windows_of_rows,
+)
 
-WINDOW_OPS = ("sum", "prod", "min", "max", "count", "mean", "var", "std")
+WINDOW_OPS = (
+    "sum", "prod", "min", "max", "count", "mean", "var", "std", "skew", "kurt", "cov", "corr",
+)  # fmt: skip
+PAIR_OPS = ("cov", "corr")
 _SCANS = {"sum": "add", "prod": "mul", "min": "min", "max": "max"}
+# Reductions whose accumulators are moments, merged by a function.
+_MERGES = {
+    "skew": merge_moments, "kurt": merge_moments,
+    "cov": merge_pair_moments, "corr": merge_pair_moments,
+}  # fmt: skip
 
 # Arrays with a row for each row, by name.
-Scans: TypeAlias = dict[str, Array]
+Scans: TypeAlias = dict[str, Any]
 
 
-class WindowPlan(NamedTuple):
-    """The static parameters of windows and their reductions. Hashable.
-
-    Attributes:
-        op: one of `WINDOW_OPS`.
-        ddof: delta degrees of freedom of a variance.
-        width: rows of each window where these are so few that each is read; else None.
-        is_expanding: whether every window begins with the first row.
-        moves_ends: whether windows may end elsewhere than with their own row.
-    """
-
-    op: str
-    ddof: int
-    width: int | None
-    is_expanding: bool
-    moves_ends: bool
-
-
-class Reach(NamedTuple):
-    """The rows of each window: `width` of them, the last one `offset` rows after its own."""
-
-    width: Array
-    offset: Array
-
-
-class Segments(NamedTuple):
-    """The segments that windows are clamped to.
+class WindowedRows(NamedTuple):
+    """The rows whose windows are reduced.
 
     Attributes:
-        first: position of the first row of each row's segment.
-        last: position of the last one; None if all windows end with their own row.
+        x: a pytree of arrays.
+        where: masks for them, a prefix of `x`, or None.
+        other: the second column of "cov" and "corr"; None for other reductions.
     """
 
-    first: Array
-    last: Array | None
+    x: Any
+    where: Any
+    other: Array | None = None
 
 
-def segments_of_windows(
-    encoding: SegmentEncoding, positions: Array, scan: Callable[..., Any], plan: WindowPlan
-) -> Segments | None:
-    """The segments of rows at positions of a sequence; None if the encoding is empty."""
-    if not jax.tree.leaves(encoding):
-        return None
-    first = scan(positions, "min", encoding, False)
-    return Segments(first, scan(positions, "max", encoding, True) if plan.moves_ends else None)
+def computed_dtypes(op: str, dtype: Any) -> tuple[np.dtype, np.dtype]:
+    """The dtype in which windows are reduced, and that of their values."""
+    return reduced_dtypes("var" if op in _MERGES else op, np.dtype(dtype), None)
 
 
-class RowSequence(NamedTuple):
-    """The rows of all shards as one sequence, seen from one of them.
-
-    Attributes:
-        positions: of this shard's rows in the sequence.
-        num_rows: rows of the sequence.
-        segments: of this shard's rows; None if the sequence is a single segment.
-        is_row: which rows of this shard are part of it; None if the others have no effect.
-        scan: scans arrays over the sequence: `scan(rows, op, encoding, reverse)`. An empty encoding
-            never restarts it.
-        take: rows of the sequence: `take(rows, positions)`.
-    """
-
-    positions: Array
-    num_rows: Array
-    segments: Segments | None
-    is_row: Array | None
-    scan: Callable[..., Any]
-    take: Callable[[Any, Array], Any]
+def check_windowed(leaf: Array, op: str, caller: str) -> None:
+    """Raises if a reduction of windows does not take an array."""
+    check_dtype(leaf, "var" if op in _MERGES else op, None, caller)
 
 
 def _combination(op: str) -> str:
@@ -113,12 +94,13 @@ def _identity(name: str, dtype: Any) -> Any:
 def over_windows(
     leaves: list[Array],
     masks: list[Array | None],
-    reach: Reach,
+    other: Array | None,
+    reach: Reach | WindowBounds,
     sequence: RowSequence,
     plan: WindowPlan,
 ) -> tuple[list[Array], list[Array]]:
     """The values and the counts of every row's window, by scans."""
-    windows = _Windows(reach, sequence, plan)
+    windows = _Windows(reach, sequence, plan, other)
     scans = [windows.scans(leaf, mask) for leaf, mask in zip(leaves, masks, strict=True)]
     # All columns move at once: over a mesh that is one exchange.
     fronts = windows.at_last([front for front, _ in scans])
@@ -133,165 +115,169 @@ def over_windows(
 class _Windows:
     """The windows of all rows."""
 
-    def __init__(self, reach: Reach, sequence: RowSequence, plan: WindowPlan):
-        self._plan, self._sequence = plan, sequence
-        positions = sequence.positions
-        width = jnp.maximum(reach.width, 1)
-        block = positions // width
-        heads = None if plan.is_expanding else block * width == positions
-        start, self._end = jnp.zeros_like(sequence.num_rows), sequence.num_rows - 1
-        if sequence.segments is not None:
-            start = sequence.segments.first
-            heads = positions == start if heads is None else heads | (positions == start)
-            if sequence.segments.last is not None:
-                self._end = jnp.minimum(sequence.segments.last, self._end)
-        self._last = positions + reach.offset
-        # All windows start as far from their row, unless they are clamped to their segment.
-        self._unclamped_first = self._last - reach.width + 1
-        first = start if plan.is_expanding else jnp.maximum(self._unclamped_first, start)
-        self._first = jnp.broadcast_to(first, positions.shape)
-        self._num_rows = jnp.maximum(jnp.minimum(self._last, self._end) - first + 1, 0)
-        self._encoding = SegmentEncoding(heads, None)
-        # If a window begins in its last block, the front of that block is all of it.
-        last_block = self._last // width if plan.moves_ends else block
-        self._is_split = (self._first // width < last_block) & (self._num_rows > 0)
-        self._has_front = self._num_rows > 0
-        if plan.moves_ends:
-            # A window may end after its segment, and its last block may begin there.
-            self._has_front = self._has_front & (last_block <= self._end // width)
+    def __init__(
+        self,
+        reach: Reach | WindowBounds,
+        sequence: RowSequence,
+        plan: WindowPlan,
+        other: Array | None,
+    ):
+        self._plan, self._sequence, self._other = plan, sequence, other
+        place = windows_between if isinstance(reach, WindowBounds) else windows_of_rows
+        self._places = place(reach, sequence, plan)  # pyright: ignore[reportArgumentType]
 
     def scans(self, x: Array, mask: Array | None) -> tuple[Scans, Scans]:
         """The scans of a column: those read at the end and at the start of a window."""
         op, is_expanding = self._plan.op, self._plan.is_expanding
         fronts, ends = {}, {}
         if mask is not None:
-            present: Array = both(mask, self._sequence.is_row)
-            mask, held = present, present.astype(self._last.dtype)
-            whole = self._encoding if is_expanding else SegmentEncoding(None, None)
+            mask = both(mask, self._sequence.is_row)
+        if mask is not None and op not in _MERGES:
+            held = mask.astype(self._places.num_rows.dtype)
+            whole = self._places.blocks if is_expanding else NO_BLOCKS
             so_far = self._sequence.scan(held, "add", whole, False)
             fronts["count"], ends["count"] = so_far, so_far - held
         if op == "count":
             return fronts, ends
-        computed, _ = reduced_dtypes(op, np.dtype(x.dtype), None)
+        computed, _ = computed_dtypes(op, x.dtype)
         x = x.astype(computed)
         mask = self._sequence.is_row if mask is None else mask
         mask = None if mask is None else per_row(mask, x.ndim)
+        if op in _MERGES:
+            moments = self._moments_of_rows(x, mask)
+            fronts["moments"] = self._scan(moments, _MERGES[op])
+            if not is_expanding:
+                ends["moments"] = self._scan(moments, _MERGES[op], reverse=True)
+            return fronts, ends
         names = ("min", "max") if op in ("var", "std") else (_combination(op),)
         for name in names:
             filled = x if mask is None else jnp.where(mask, x, _identity(name, computed))
-            fronts[name] = self._scan(filled, name)
+            fronts[name] = self._scan(filled, _SCANS[name])
             if not is_expanding:
-                ends[name] = self._scan(filled, name, reverse=True)
+                ends[name] = self._scan(filled, _SCANS[name], reverse=True)
         if op in ("var", "std"):
-            fronts |= self._moments(x, mask, reverse=False)
+            fronts["moments"] = self._running_moments(x, mask, reverse=False)
             if not is_expanding:
-                ends |= self._moments(x, mask, reverse=True)
+                ends["moments"] = self._running_moments(x, mask, reverse=True)
         return fronts, ends
 
-    def _moments(self, x: Array, mask: Array | None, *, reverse: bool) -> Scans:
-        """Of the rows of each block so far: their number, mean, and squared distances from it.
+    def _moments_of_rows(self, x: Array, mask: Array | None) -> Moments | PairMoments:
+        """The moments of each row alone."""
+        held, zeros = jnp.ones_like(x), jnp.zeros_like(x)
+        if mask is not None:
+            held, x = jnp.broadcast_to(mask, x.shape).astype(x.dtype), jnp.where(mask, x, zeros)
+        if self._plan.op not in PAIR_OPS:
+            return Moments(held, x, (zeros,) * (2 if self._plan.op == "skew" else 3))
+        assert self._other is not None
+        y = self._other.astype(x.dtype)
+        y = y if mask is None else jnp.where(mask, y, zeros)
+        return PairMoments(held, x, y, zeros, zeros, zeros)
+
+    def _running_moments(self, x: Array, mask: Array | None, *, reverse: bool) -> Moments:
+        """The moments of the rows of each block so far.
 
         Each value adds `n / (n - 1)` of its squared distance from the mean that includes it
         (Welford): all terms are positive, so that nothing cancels.
         """
         zero, one = x.dtype.type(0), x.dtype.type(1)
         held = jnp.broadcast_to(jnp.ones_like(x) if mask is None else mask.astype(x.dtype), x.shape)
-        number = self._scan(held, "sum", reverse=reverse)
-        total = self._scan(x if mask is None else jnp.where(mask, x, zero), "sum", reverse=reverse)
+        number = self._scan(held, "add", reverse=reverse)
+        total = self._scan(x if mask is None else jnp.where(mask, x, zero), "add", reverse=reverse)
         mean = total / jnp.maximum(number, one)
         weight = jnp.where(number > 1, number / jnp.maximum(number - one, one), zero)
         distance = jnp.square((x if mask is None else jnp.where(mask, x, mean)) - mean) * weight
-        squares = self._scan(distance, "sum", reverse=reverse)
-        return {"number": number, "mean": mean, "squares": squares}
+        return Moments(number, mean, (self._scan(distance, "add", reverse=reverse),))
 
-    def _scan(self, x: Array, op: str, *, reverse: bool = False) -> Array:
-        return self._sequence.scan(x, _SCANS[op], self._encoding, reverse)
+    def _scan(self, x: Any, op: Any, *, reverse: bool = False) -> Any:
+        return self._sequence.scan(x, op, self._places.blocks, reverse)
 
     def result(self, x: Array, mask: Array | None, front: Scans, end: Scans) -> tuple[Array, Array]:
         """The value and the count of each window, from the scans at its end and its start."""
-        counts = self._num_rows
+        op, counts = self._plan.op, self._places.num_rows
+        if op in _MERGES:
+            moments = self._moments(front, end)
+            of_rows = moments.count.reshape(*moments.count.shape[:1], -1)[:, :1].ravel()
+            counts = counts if mask is None else of_rows.astype(counts.dtype)
+            return finished(moments, counts, x, self._plan), counts
         if mask is not None:
             counts = self._count(front["count"], end["count"])
-        op = self._plan.op
         if op == "count":
             return counts, counts
         if op in ("var", "std"):
-            value = self._squares(front, end)
+            # The variance of equal values is zero, to whatever their mean was rounded.
+            varies = self._join("min", front, end) != self._join("max", front, end)
+            value = jnp.where(varies, self._moments(front, end).sums[0], 0)
         else:
             value = self._join(_combination(op), front, end)
-        return finished(value, counts, x, self._plan, self._varies(front, end)), counts
-
-    def _varies(self, front: Scans, end: Scans) -> Array | None:
-        """Whether the values of a window differ, or hold a NaN."""
-        if self._plan.op not in ("var", "std"):
-            return None
-        return self._join("min", front, end) != self._join("max", front, end)
+        return finished(value, counts, x, self._plan), counts
 
     def _count(self, upto: Array, before: Array) -> Array:
         if not self._plan.is_expanding:
-            upto = upto - jnp.where(self._first > 0, before, 0)
-        return jnp.where(self._num_rows > 0, upto, 0)
+            upto = upto - jnp.where(self._places.first > 0, before, 0)
+        return jnp.where(self._places.num_rows > 0, upto, 0)
 
     def _join(self, op: str, front: Scans, end: Scans) -> Array:
         """Combines both parts of each window."""
         if self._plan.is_expanding:
             return front[op]
         x = front[op]
-        has_front, is_split = (per_row(f, x.ndim) for f in (self._has_front, self._is_split))
+        places = self._places
+        has_front, is_split = (per_row(f, x.ndim) for f in (places.has_front, places.is_split))
         of_front = jnp.where(has_front, x, _identity(op, x.dtype))
         if self._plan.moves_ends:
             x = of_front
         # Otherwise a split window has a front, and `x` is not selected before it is combined.
         return jnp.where(is_split, COMBINE[op](end[op], x), of_front)
 
-    def _squares(self, front: Scans, end: Scans) -> Array:
-        """The sum of squared distances from each window's mean."""
+    def _moments(self, front: Scans, end: Scans) -> Any:
+        """The moments of each window, merged from those of both parts."""
         if self._plan.is_expanding:
-            return front["squares"]
+            return front["moments"]
 
-        def parts(scans: Scans, flags: Array) -> list[Array]:
-            return [
-                jnp.where(per_row(flags, scans[name].ndim), scans[name], 0)
-                for name in ("number", "mean", "squares")
-            ]
+        def held(scans: Scans, flags: Array) -> Any:
+            return jax.tree.map(
+                lambda leaf: jnp.where(per_row(flags, leaf.ndim), leaf, 0), scans["moments"]
+            )
 
-        n, n_mean, n_squares = parts(front, self._has_front)
-        m, m_mean, m_squares = parts(end, self._is_split)
-        between = jnp.square(n_mean - m_mean) * (n * m / jnp.maximum(n + m, 1))
-        return n_squares + m_squares + between
+        merge = _MERGES.get(self._plan.op, merge_moments)
+        places = self._places
+        return merge(held(end, places.is_split), held(front, places.has_front))
 
     def at_last(self, rows: Any) -> Any:
         """The rows where each window ends."""
-        if not self._plan.moves_ends:
-            return rows
-        if self._sequence.segments is None:
-            return self._taken(rows, self._last)
-        return self._taken(rows, jnp.minimum(self._last, self._end))
+        return self._taken(rows, self._places.taken_last)
 
     def at_first(self, rows: Any) -> Any:
         """The rows where each window begins."""
-        is_clamped = self._sequence.segments is not None
-        return self._taken(rows, self._first if is_clamped else self._unclamped_first)
+        return self._taken(rows, self._places.taken_first)
 
-    def _taken(self, rows: Any, positions: Array) -> Any:
+    def _taken(self, rows: Any, positions: Array | None) -> Any:
         # Windows whose rows are counted without a mask need no scan.
-        return self._sequence.take(rows, positions) if jax.tree.leaves(rows) else rows
+        if positions is None or not jax.tree.leaves(rows):
+            return rows
+        return self._sequence.take(rows, positions)
 
 
-def finished(
-    value: Array, counts: Array, x: Array, plan: WindowPlan, varies: Array | None = None
-) -> Array:
-    """The value of each window in its dtype, from the combination of its rows."""
-    _, dtype = reduced_dtypes(plan.op, np.dtype(x.dtype), None)
-    per = per_row(counts, value.ndim)
+def finished(value: Any, counts: Array, x: Array, plan: WindowPlan) -> Array:
+    """The value of each window in its dtype, from the combination of its rows, or its moments."""
+    _, dtype = computed_dtypes(plan.op, x.dtype)
+    per = per_row(counts, x.ndim)
     match plan.op:
         case "mean":
             value = quotient(value, per)
         case "var" | "std":
-            # The variance of equal values is zero, to whatever their mean was rounded.
-            value = value if varies is None else jnp.where(varies, value, 0)
             value = quotient(value, per - plan.ddof)
             value = root_of(value) if plan.op == "std" else value
+        case "skew":
+            value = skewness(value.count, (None, *value.sums))
+        case "kurt":
+            value = kurtosis(value.count, (None, *value.sums))
+        case "cov":
+            value = quotient(value.products, value.count - plan.ddof)
+        case "corr":
+            value = correlation(value.products, value.x_squares, value.y_squares)
+            # Rounding may lead past one.
+            value = jnp.where(jnp.abs(value) > 1, jnp.sign(value), value)
         case _:
             value = jnp.where(
                 per > 0, value, identity_of_reduction(_combination(plan.op), value.dtype)
@@ -351,7 +337,7 @@ def _over_column(
     if plan.op == "count":
         return counts, counts
     op = _combination(plan.op)
-    computed, _ = reduced_dtypes(plan.op, np.dtype(x.dtype), None)
+    computed, _ = computed_dtypes(plan.op, x.dtype)
     identity = _identity(op, computed)
 
     def filled(rows: Array, flags: Array | None) -> Array:

@@ -135,9 +135,28 @@ Reductions of one shard:
 - `reduce_in_passes`: `reduce` of checked arguments, on one device or over shards.
 - `masks_of`: a mask, or None, for each leaf.
 
+Accumulators:
+
+- `ACCUMULATORS`: the parts of each reduction, and the result of merged parts.
+- `PARTS`: how each part is made and merged.
+- `parts_of`: parts of the rows of each segment.
+- `merged_parts`: results of segments, from parts of their pieces.
+- `moved_squares`: squared distances from the mean of all pieces.
+- `Moments`, `PairMoments`: counts, means, and sums of powers of the distances from them.
+- `merge_moments`, `merge_pair_moments`: moments of two parts.
+- `moved_sums`: sums of powers of distances, about another origin.
+- `powers_of`: powers of distances that "skew" and "kurt" sum.
+- `skewness`, `kurtosis`, `correlation`: results from sums.
+- `positive`: divisor, one where it is not positive.
+- `COMBINE`: operator of each reduction.
+- `identity_of_reduction`: identity element of a reduction.
+
 Windows of one shard:
 
 - `RowSequence`: rows of all shards as one sequence, seen from one shard.
+- `WindowedRows`: rows, masks, and the second column of pairs.
+- `check_bounds`: checks given bounds of windows.
+- `position_dtype`: dtype of the positions of rows.
 - `as_windowed`: results, with zeros in the padding.
 - `over_short_windows`: windows read row by row.
 - `over_windows`: windows combined from two scans.
@@ -160,6 +179,7 @@ Joins of one shard:
 
 from ..kernels.sort._put_back import inverse_of
 from ..kernels.sort._radix_sort import argsort_columns
+from ._accumulators import ACCUMULATORS, PARTS, merged_parts, moved_squares, parts_of
 from ._asof_rule import (
     AsofRule,
     Candidate,
@@ -173,7 +193,7 @@ from ._asof_rule import (
     split_words,
 )
 from ._between_ranks import Interpolation, between_ranks, from_nearer_end, mean_of_both
-from ._blockwise import BlockParts
+from ._blockwise import COMBINE, BlockParts, identity_of_reduction
 from ._bucket import as_bucket_ids, group_by_bucket
 from ._compact import as_masked_rows, select_rows
 from ._concatenate import PieceCounts, as_pieces, pack_pieces
@@ -182,6 +202,18 @@ from ._factorize import factorize_columns, keys_of_groups
 from ._histogram import as_digit_arguments, as_histogram_arguments, count_digits, count_rows
 from ._join import How, KeyedHow, as_pair_capacity, as_sides, match_sides, pairs_of_sides
 from ._merge import check_merged_rows, concatenate_rows
+from ._moments import (
+    Moments,
+    PairMoments,
+    correlation,
+    kurtosis,
+    merge_moments,
+    merge_pair_moments,
+    moved_sums,
+    positive,
+    powers_of,
+    skewness,
+)
 from ._named_scan import scan_named
 from ._one_device import OneDevice
 from ._operator_scan import scan_by_operator, where_rows
@@ -228,18 +260,23 @@ from ._select_rank import as_ranks
 from ._sets import SetOp, most_keys
 from ._sides import KeySides, as_key_sides, check_rows_of_sides, stack_columns
 from ._unique import unique_columns_of
-from ._windowed_reduce import Window, as_reach, as_window_segments, as_windowed, as_windows
-from ._windows import (
-    Reach,
-    RowSequence,
-    WindowPlan,
-    over_short_windows,
-    over_windows,
-    segments_of_windows,
+from ._window_bounds import Reach, RowSequence, WindowPlan, segments_of_windows
+from ._windowed_reduce import (
+    Window,
+    as_reach,
+    as_window_segments,
+    as_windowed,
+    as_windows,
+    check_bounds,
+    position_dtype,
 )
+from ._windows import WindowedRows, over_short_windows, over_windows
 
 __all__ = [
+    "ACCUMULATORS",
+    "COMBINE",
     "LEAST_INDEXED_ROWS",
+    "PARTS",
     "REDUCTIONS",
     "AsofRule",
     "BlockParts",
@@ -252,7 +289,9 @@ __all__ = [
     "KeySides",
     "KeyedHow",
     "MaskedRows",
+    "Moments",
     "OneDevice",
+    "PairMoments",
     "PieceCounts",
     "RankMethod",
     "Reach",
@@ -266,6 +305,7 @@ __all__ = [
     "Transform",
     "Window",
     "WindowPlan",
+    "WindowedRows",
     "argsort_columns",
     "as_asof",
     "as_averaged",
@@ -299,6 +339,7 @@ __all__ = [
     "as_windows",
     "between_ranks",
     "can_index",
+    "check_bounds",
     "check_encoding",
     "check_merged_rows",
     "check_rows_of_sides",
@@ -306,6 +347,7 @@ __all__ = [
     "choose_rows",
     "clipped",
     "concatenate_rows",
+    "correlation",
     "count_digits",
     "count_rows",
     "differs_from_row_before",
@@ -316,21 +358,32 @@ __all__ = [
     "group_by_bucket",
     "has_sum_kernel",
     "head_flags",
+    "identity_of_reduction",
     "interpolated",
     "inverse_of",
     "is_member",
     "is_nan_word",
     "keys_of_groups",
+    "kurtosis",
     "masks_of",
     "match_sides",
     "mean_of_both",
+    "merge_moments",
+    "merge_pair_moments",
+    "merged_parts",
     "most_keys",
+    "moved_squares",
+    "moved_sums",
     "of_runs",
     "over_short_windows",
     "over_windows",
     "pack_pieces",
     "pairs_of_sides",
+    "parts_of",
     "place_segment_ids",
+    "position_dtype",
+    "positive",
+    "powers_of",
     "put_initial_first",
     "quantile_dtype",
     "quantile_positions",
@@ -358,6 +411,7 @@ __all__ = [
     "segments_of_windows",
     "select_rows",
     "shifted_in",
+    "skewness",
     "split_words",
     "stack_columns",
     "take_indexed",

@@ -5,14 +5,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import oracles
+import pandas as pd
 import pytest
 from compiled_program import num_signatures
 from jaxframes import primitives
 from jaxframes.primitives import collective, local
-from jaxframes.primitives.local._windows import WINDOW_OPS
+from jaxframes.primitives.local._windows import PAIR_OPS, WINDOW_OPS
 from on_shards import mesh_of, noting, on_shards, row_counts, valid_rows
 
 NUM_ROWS = 23
+BOUNDS = local.WindowBounds(np.zeros(3, np.int32), None, np.ones(3, bool))
+OPS_OF_ONE = tuple(op for op in WINDOW_OPS if op not in PAIR_OPS)
 REACHES = ((1, 0), (5, 0), (17, 0), (40, 0), (5, 2), (5, -3), (7, 30), (7, -30), (0, 0), (30, 4))
 
 
@@ -30,11 +33,17 @@ def windows_of(x, window, op, *, offset=0, mask=None, num_valid=None, ddof=0, se
         rows = np.arange(first, min(last + 1, num_rows))
         is_inside = np.zeros(len(x), bool)
         is_inside[rows] = mask[rows] & (runs[rows] == runs[row])
-        ids = np.where(is_inside, 0, -1)
-        value = oracles.segment_reduce(x, ids, 1, op, ddof=ddof)[0]
+        value = np.asarray(value_of(x, is_inside, op, ddof))
         values.append(value if row < num_rows else np.zeros_like(value))
         counts.append(is_inside.sum() if row < num_rows else 0)
     return np.array(values), np.array(counts)
+
+
+def value_of(x, is_inside, op, ddof):
+    """The reduction of some rows."""
+    if op in ("skew", "kurt"):
+        return getattr(pd.Series(x[is_inside]), op)()
+    return oracles.segment_reduce(x, np.where(is_inside, 0, -1), 1, op, ddof=ddof)[0]
 
 
 def assert_windows(actual, x, window, op, **settings):
@@ -50,7 +59,7 @@ def assert_windows(actual, x, window, op, **settings):
     )
 
 
-@pytest.mark.parametrize("op", WINDOW_OPS)
+@pytest.mark.parametrize("op", OPS_OF_ONE)
 def test_matches_numpy(op):
     rng = np.random.default_rng(0)
     x, mask = rng.normal(size=NUM_ROWS), rng.random(NUM_ROWS) < 0.7
@@ -106,7 +115,7 @@ SEGMENT_IDS = np.repeat([3, 1, 7, 3, 0], [1, 4, 11, 5, 2])
 
 
 @pytest.mark.parametrize("num_shards", [None, 3])
-@pytest.mark.parametrize("op", WINDOW_OPS)
+@pytest.mark.parametrize("op", OPS_OF_ONE)
 @pytest.mark.parametrize("has_mask", [True, False])
 def test_windows_stop_at_the_ends_of_segments(op, num_shards, has_mask):
     mesh = None if num_shards is None else mesh_of(num_shards)
@@ -235,6 +244,85 @@ def test_dtypes(dtype):
             assert_windows(actual, x, 3, op)
 
 
+@pytest.mark.parametrize("mesh_size", [None, 3])
+@pytest.mark.parametrize("op", PAIR_OPS)
+def test_pairs_of_columns(op, mesh_size):
+    mesh = None if mesh_size is None else mesh_of(mesh_size)
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(NUM_ROWS, 2)), rng.normal(size=NUM_ROWS)
+    # Equal values have no correlation, and a column is itself correlated by exactly one.
+    x[8:14, 0], x[:, 1] = 0.1, y
+    mask = rng.random(NUM_ROWS) < 0.8
+    call = jax.jit(
+        lambda x, y, mask, window, ddof: primitives.windowed_reduce(
+            (x[:, 0], x[:, 1]), window, op, mesh, other=y, where=mask, ddof=ddof
+        ),
+        static_argnums=4,
+    )
+    for window, ddof in ((5, 1), (11, 0)):
+        actual = call(x, y, mask, np.int32(window), ddof)
+        for column in range(2):
+            pair = pd.DataFrame({"x": x[:, column], "y": y})[mask].reindex(range(NUM_ROWS))
+            rolling = pair.x.rolling(window, min_periods=1)
+            settings = {} if op == "corr" else {"ddof": ddof}
+            expected = getattr(rolling, op)(pair.y, **settings).to_numpy()
+            counts = pair.x.rolling(window, min_periods=1).count().to_numpy()
+            expected = np.where(counts > (ddof if op == "cov" else 1), expected, np.nan)
+            np.testing.assert_array_equal(actual.counts[column], counts)
+            np.testing.assert_allclose(
+                actual.values[column], expected, rtol=1e-12, atol=1e-14, equal_nan=True
+            )
+        if op == "corr":
+            ones = np.asarray(actual.values[1])
+            assert (ones[~np.isnan(ones)] == 1).all()
+
+
+@pytest.mark.parametrize("mesh_size", [None, 3])
+@pytest.mark.parametrize("op", OPS_OF_ONE)
+def test_windows_of_given_bounds(op, mesh_size):
+    mesh = None if mesh_size is None else mesh_of(mesh_size)
+    rng = np.random.default_rng(0)
+    x, mask = rng.normal(size=NUM_ROWS), rng.random(NUM_ROWS) < 0.7
+    times, span = np.sort(rng.integers(0, 25, NUM_ROWS)), 6
+    num_valid = 20
+    # Spans before each row's time, with and without it; and around it.
+    cases = ((-span, 0, "right"), (-span, 0, "left"), (-span // 2, span // 2, "right"))
+    call = jax.jit(
+        lambda first, last, heads, mask: primitives.windowed_reduce(
+            x, local.WindowBounds(first, last, heads), op, mesh, where=mask, num_valid=num_valid,
+            ddof=1,
+        )
+    )  # fmt: skip
+    heads = np.append(True, np.diff(times // span) > 0)
+    for start, end, side in cases:
+        valid = times[:num_valid]
+        first = np.searchsorted(valid, times + start, side)
+        last = np.searchsorted(valid, times + end, side) - 1
+        for flags in (mask, None):
+            actual = call(first, last, heads, flags)
+            rows = np.arange(NUM_ROWS)
+            inside = (rows >= first[:, None]) & (rows <= last[:, None])
+            inside &= np.ones(NUM_ROWS, bool) if flags is None else flags
+            with noting((start, end, side, flags is None)):
+                counts = inside.sum(axis=1)[:num_valid]
+                np.testing.assert_array_equal(actual.counts[:num_valid], counts)
+                if op == "count":
+                    continue
+                expected = [value_of(x, one, op, 1) for one in inside[:num_valid]]
+                np.testing.assert_allclose(
+                    actual.values[:num_valid], expected, rtol=1e-12, atol=1e-13
+                )
+
+
+def test_windows_of_given_bounds_that_end_with_their_own_row():
+    x = np.arange(1.0, 9)
+    first = np.array([0, 0, 1, 2, 3, 4, 5, 8])
+    bounds = local.WindowBounds(first, None, np.arange(8) % 3 == 0)
+    result = local.windowed_reduce(x, bounds, "sum")
+    assert result.values.tolist() == [1, 3, 5, 7, 9, 11, 13, 0]
+    assert result.counts.tolist() == [1, 2, 2, 2, 2, 2, 2, 0]
+
+
 def test_what_is_not_finite_stays_in_its_windows():
     x = np.array([1, 2, np.nan, 3, np.inf, 4, 5, 6.0])
     for window in (2, np.int32(2)):
@@ -298,7 +386,7 @@ def test_without_x64():
             {},
             ValueError,
             "windowed_reduce: op must be one of 'sum', 'prod', 'min', 'max', 'count', 'mean', "
-            "'var', 'std', got 'median'.",
+            "'var', 'std', 'skew', 'kurt', 'cov', 'corr', got 'median'.",
         ),
         (
             -1,
@@ -328,6 +416,56 @@ def test_without_x64():
             ValueError,
             "windowed_reduce: segment_ids must have one entry for each of the 3 rows, "
             "got int32[2].",
+        ),
+        (
+            3,
+            "cov",
+            {},
+            ValueError,
+            "windowed_reduce: 'cov' needs the second column, other. Pass an array.",
+        ),
+        (
+            3,
+            "sum",
+            {"other": np.ones(3)},
+            ValueError,
+            "windowed_reduce: other is for 'cov' and 'corr', got it for 'sum'.",
+        ),
+        (
+            3,
+            "corr",
+            {"other": np.ones((3, 2))},
+            ValueError,
+            "windowed_reduce: other must broadcast against x, got float64[3,2] and float64[3].",
+        ),
+        (
+            BOUNDS,
+            "sum",
+            {"offset": 1},
+            ValueError,
+            "windowed_reduce: WindowBounds take no offset, got 1.",
+        ),
+        (
+            BOUNDS,
+            "sum",
+            {"head_flags": np.ones(3, bool)},
+            ValueError,
+            "windowed_reduce: WindowBounds take no segments, got head_flags or segment_ids. Let "
+            "the bounds and the blocks stop at their ends.",
+        ),
+        (
+            BOUNDS._replace(first=np.zeros(2, np.int32)),
+            "sum",
+            {},
+            TypeError,
+            "windowed_reduce: first must be integers of shape (3,), got int32[2].",
+        ),
+        (
+            BOUNDS._replace(block_heads=np.zeros(3, np.int32)),
+            "sum",
+            {},
+            TypeError,
+            "windowed_reduce: block_heads must be bools of shape (3,), got int32[3].",
         ),
     ],
 )
