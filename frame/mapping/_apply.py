@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""User functions applied to each value or row: traced once and compiled."""
+"""User functions applied to each value or row: traced once and compiled, or on the host."""
 
 import functools
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -20,11 +20,20 @@ from ..table._dtypes import narrowed, wide
 from ..table._layout import Layout
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._table import Count, Table, is_row
+from ..table._user_functions import (
+    UntraceableError,
+    as_frames,
+    as_pandas,
+    by_engine,
+    traced_call,
+    unwatched,
+)
 
 UNTRACEABLE = (
     jax.errors.ConcretizationTypeError,
     jax.errors.TracerArrayConversionError,
     jax.errors.TracerIntegerConversionError,
+    UntraceableError,
 )
 
 
@@ -52,15 +61,21 @@ class Row:
         except KeyError as error:
             raise AttributeError(error.args[0]) from None
 
+    def _all(self) -> Mapping[Hashable, Any]:
+        """The values by label; raises if some are no numbers."""
+        for label in self._others:
+            self[label]
+        return self._values
+
     def __iter__(self) -> Any:
-        return iter(self._values.values())
+        return iter(self._all().values())
 
     def __len__(self) -> int:
-        return len(self._values)
+        return len(self._all())
 
     def keys(self) -> list[Hashable]:
         """The labels."""
-        return list(self._values)
+        return list(self._all())
 
     def get(self, label: Hashable, default: Any = None) -> Any:
         """The value of a label, or `default` if the row does not have the label."""
@@ -68,7 +83,7 @@ class Row:
 
     def to_array(self) -> Array:
         """The row as an array, in the common dtype."""
-        return jnp.stack(list(self._values.values()))
+        return jnp.stack([unwatched(value) for value in self._all().values()])
 
     def sum(self) -> Array:
         """The sum without missing values."""
@@ -97,6 +112,7 @@ def _python_dtype(dtype: np.dtype) -> np.dtype:
 
 def _as_result(value: Any, method: str) -> Array:
     """Casts a function's result, a number, to the dtype of pandas' result column."""
+    value = unwatched(value)
     numbers = (jax.Array, np.ndarray, np.generic, bool, int, float, complex)
     if not isinstance(value, numbers) or jnp.ndim(value):
         raise NotImplementedError(
@@ -141,7 +157,12 @@ class ValueFunction(NamedTuple):
 
     def __call__(self, values: tuple[Array, ...]) -> Array:
         """Calls the function."""
-        return _as_result(_call(self.func, "map", values, self.kwargs), "map")
+
+        def call(wrap: Callable[[Any], Any]) -> Array:
+            result = _call(self.func, "map", tuple(map(wrap, values)), self.kwargs)
+            return _as_result(result, "map")
+
+        return traced_call(call)
 
 
 class RowFunction(NamedTuple):
@@ -156,9 +177,12 @@ class RowFunction(NamedTuple):
 
     def __call__(self, values: tuple[Array, ...]) -> Any:
         """Calls the function; the result is a number, or a tuple or dict of numbers."""
+        return traced_call(lambda wrap: self._traced(list(map(wrap, values))))
+
+    def _traced(self, values: Sequence[Any]) -> Any:
         row: Any = Row(dict(zip(self.labels, values, strict=True)), dict(self.others))
         row = row.to_array() if self.is_raw else row
-        result = _call(self.func, "apply", (row, *self.args), self.kwargs)
+        result = unwatched(_call(self.func, "apply", (row, *self.args), self.kwargs))
         if isinstance(result, Row):
             result = result._values
         if isinstance(result, Mapping):
@@ -194,16 +218,28 @@ class FrameApply(FrameBase):
         raw: bool = False,
         result_type: Any = None,
         args: tuple[Any, ...] = (),
+        engine: str | None = None,
         **kwargs: Any,
     ) -> Any:
         """Applies a function to each column, or to each row with `axis=1`.
 
+        A function of rows is traced once and runs on all rows together, if it computes a number,
+        or with `result_type="expand"` a tuple or a dict of numbers, from the numeric columns; pass
+        the same function object again to avoid recompilation. Other functions run on the host,
+        outside `jit` and in one process, once for each row, which they get as a series of pandas.
+
+        Args:
+            func: a function, or the name of a method.
+            axis: 0 for columns, 1 for rows.
+            raw: whether a function of rows gets arrays.
+            result_type: "expand", "reduce", "broadcast" or None; see pandas.
+            args: further arguments of the function.
+            engine: for functions of rows: "jax" for traced functions only, "python" for calls on
+                the host only; by default the first that works.
+            **kwargs: keyword arguments of the function.
+
         Differences from pandas:
-            A function of rows must be JAX-traceable. It is traced once and runs on all rows
-            together; pass the same function object again to avoid recompilation. Rows contain
-            numeric columns only; access to other columns raises. The function returns a number, or
-            with `result_type="expand"` a tuple or a dict of numbers. As in JAX, a bool times an
-            infinity or NaN may be 0.
+            As in JAX, a bool times an infinity or NaN may be 0 in a traced function.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -220,7 +256,13 @@ class FrameApply(FrameBase):
                 "'expand'}"
             )
         if axis_number(axis, self):
-            return self._apply_to_rows(func, raw, result_type, args, kwargs)
+            return by_engine(
+                "apply",
+                engine,
+                lambda: self._traced_over_rows(func, raw, result_type, args, kwargs),
+                lambda: self._called_for_rows(func, raw, result_type, args, kwargs),
+                is_traced=self._is_traced,
+            )
         results = [func(column, *args, **kwargs) for _, column in self.items()]
         return self._of_columns(results)
 
@@ -237,7 +279,16 @@ class FrameApply(FrameBase):
             return self.series_class(jnp.stack(numbers), index=self._labels.index)
         return self.series_class(narrowed(pd.Series(results, index=self._labels.index)))
 
-    def _apply_to_rows(
+    def _called_for_rows(
+        self, func: Any, raw: bool, result_type: Any, args: tuple[Any, ...], kwargs: Any
+    ) -> Any:
+        def call(row: Any, *args: Any, **kwargs: Any) -> Any:
+            return as_pandas(func(row, *args, **kwargs))
+
+        rows: Any = self.to_pandas()
+        return as_frames(rows.apply(call, 1, raw, result_type, args, **kwargs))
+
+    def _traced_over_rows(
         self, func: Any, raw: bool, result_type: Any, args: tuple[Any, ...], kwargs: Any
     ) -> Any:
         if result_type == "broadcast":

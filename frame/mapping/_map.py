@@ -2,19 +2,23 @@
 """`map` and `isin`."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Self
+from typing import Any, NamedTuple, NoReturn, Self
 
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
 from ..reductions._agg import apply_one
-from ..table._column import Column
+from ..table._column import Column, to_host
 from ..table._distinct_values import column_of_results, looked_up, through_values
+from ..table._dtypes import narrowed
 from ..table._exact_numbers import index_of
+from ..table._from_host import column_from
 from ..table._holes import assumes_holes
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._table import Table, either_needed
+from ..table._tracing import is_traced
+from ..table._user_functions import as_frames, as_pandas, by_engine
 from ._apply import map_traceable
 from ._isin import flags_in
 from ._lookup import host_values, positions_in
@@ -55,13 +59,19 @@ class FrameMap(FrameBase, Replace):
             flags = [flags_in(column, values, table) for column in columns]
         return self._with_columns([Column(flag) for flag in flags])
 
-    def map(self, func: Callable[..., Any], na_action: Any = None, **kwargs: Any) -> Self:
-        """Applies a JAX-traceable function to each value; see `JaxSeries.map`."""
+    def map(
+        self,
+        func: Callable[..., Any],
+        na_action: Any = None,
+        engine: str | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Applies a function to each value; see `JaxSeries.map`."""
         if na_action not in (None, "ignore"):
             raise ValueError(f"na_action must be 'ignore' or None. Got {na_action!r}")
         table = self._table
-        columns = [_mapped(column, func, na_action, kwargs, table) for column in table.columns]
-        return self._with_columns(columns)
+        how = ValueMap(func, na_action, kwargs, engine)
+        return self._with_columns([_mapped(column, how, table) for column in table.columns])
 
 
 class SeriesMap(SeriesBase, Replace):
@@ -75,12 +85,23 @@ class SeriesMap(SeriesBase, Replace):
             table = table.replace(needed=either_needed(table.needed, values._table.needed))
         return self._like(table.with_columns([Column(flags_in(self._only, values, table))]))
 
-    def map(self, func: Any = None, na_action: Any = None, **kwargs: Any) -> Self:
+    def map(
+        self, func: Any = None, na_action: Any = None, engine: str | None = None, **kwargs: Any
+    ) -> Self:
         """Looks each value up in a dict or a series, or applies a function to it.
 
+        A function of numbers is traced once and runs on all values together. One that JAX cannot
+        trace runs on the host, outside `jit` and in one process, once for each value.
+
+        Args:
+            func: a dict, a series or a function.
+            na_action: "ignore" keeps missing values.
+            engine: for functions: "jax" for traced functions only, "python" for calls on the host
+                only; by default the first that works.
+            **kwargs: keyword arguments of the function.
+
         Differences from pandas:
-            A function of numbers must be JAX-traceable. A function of strings or categories is
-            called once for each distinct value.
+            A function of strings or categories is called once for each distinct value.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
@@ -91,32 +112,86 @@ class SeriesMap(SeriesBase, Replace):
         """
         if na_action not in (None, "ignore"):
             raise ValueError(f"na_action must either be 'ignore' or None, {na_action} was passed")
-        return self._with_column(_mapped(self._only, func, na_action, kwargs, self._table))
+        how = ValueMap(func, na_action, kwargs, engine)
+        return self._with_column(_mapped(self._only, how, self._table))
 
-    def apply(self, func: Any, args: tuple[Any, ...] = (), **kwargs: Any) -> Any:
-        """Applies a JAX-traceable function to each value, or a method or NumPy function by name."""
+    def apply(
+        self, func: Any, args: tuple[Any, ...] = (), engine: str | None = None, **kwargs: Any
+    ) -> Any:
+        """Applies a function to each value, or a method or NumPy function by name; see `map`.
+
+        If a function that runs on the host returns series, the result is a frame.
+        """
         if isinstance(func, str):
             return apply_one(self, func, args, kwargs)
         if not callable(func):
             return self.agg(func)
-        if args:
-            return self.map(lambda value: func(value, *args, **kwargs))
-        return self.map(func, **kwargs)
+        if isinstance(func, np.ufunc):
+            return apply_one(self, func, args, kwargs)
 
+        def each(value: Any) -> Any:
+            return func(value, *args, **kwargs)
 
-def _mapped(column: Column, func: Any, na_action: Any, kwargs: Any, table: Table) -> Column:
-    if callable(func) and not isinstance(func, (Mapping, SeriesBase, pd.Series)):
-        if column.is_numeric:
-            return map_traceable(column, func, na_action, kwargs, table)
-        if column.type.is_time:
-            raise NotImplementedError(
-                f"map: a function needs numbers or strings, got {column.dtype_name}. "
-                "Use the methods of dt."
+        def on_host() -> Any:
+            return as_frames(self.to_pandas().apply(lambda value: as_pandas(each(value))))
+
+        each = each if args or kwargs else func
+        if self._only.is_numeric:
+            how = ValueMap(each, None, {}, "jax")
+            return by_engine(
+                "apply",
+                engine,
+                lambda: self._with_column(_mapped(self._only, how, self._table)),
+                on_host,
+                is_traced=self._is_traced,
             )
-        return through_values(
-            column, table.num_rows, table.layout,
-            lambda values: values.map(func, na_action, **kwargs), "map",
-        )  # fmt: skip
+        return self.map(each, engine=engine)
+
+
+class ValueMap(NamedTuple):
+    """What `map` looks values up in or calls with them, and how."""
+
+    func: Any
+    na_action: Any
+    kwargs: Mapping[str, Any]
+    engine: str | None
+
+
+def _called(column: Column, how: ValueMap, table: Table) -> Column:
+    """The results of calls of a function on the host, once for each row."""
+    values = pd.Series(to_host(column, table.num_rows_on_host))
+    results = values.map(how.func, how.na_action, **how.kwargs)
+    return column_from(narrowed(results), column.capacity, table.layout)
+
+
+def _untraced(column: Column) -> NoReturn:
+    raise NotImplementedError(
+        f"map: a traced function needs numbers, got {column.dtype_name}. Use the methods of "
+        f"{'dt' if column.type.is_time else 'str'}, or a dict."
+    )
+
+
+def _mapped(column: Column, how: ValueMap, table: Table) -> Column:
+    func, na_action, kwargs, engine = how
+    if callable(func) and not isinstance(func, (Mapping, SeriesBase, pd.Series)):
+        if not column.is_numeric and not column.type.is_time and engine != "jax":
+            return through_values(
+                column, table.num_rows, table.layout,
+                lambda values: values.map(func, na_action, **kwargs), "map",
+            )  # fmt: skip
+
+        def traced() -> Column:
+            if not column.is_numeric:
+                _untraced(column)
+            return map_traceable(column, func, na_action, kwargs, table)
+
+        return by_engine(
+            "map",
+            engine,
+            traced,
+            lambda: _called(column, how, table),
+            is_traced=is_traced(column, table.num_rows),
+        )
     mapper = host_values(func)
     if not isinstance(mapper, (Mapping, pd.Series)):
         raise TypeError(f"{type(func).__name__!r} object is not callable")

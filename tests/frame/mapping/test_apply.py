@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+import math
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -48,16 +50,59 @@ def test_a_function_is_traced_once():
     assert len(traces) == 1
 
 
+def _untraceable(f):
+    return (
+        f.apply(lambda row: 1 if row.k > 1 else 2, axis=1),
+        f.apply(lambda row: row.s, axis=1),
+        f.apply(lambda row: (row.k, row.k), axis=1),
+        f.apply(lambda row: "text", axis=1),
+        f.apply(lambda row: f"{row.k}-{row.s}", axis=1),
+        f[["k", "i"]].apply(lambda row: len(str(row.k)) + row.i, axis=1),
+        f.apply(lambda row: len(row), axis=1),
+        f[["k", "x"]].apply(lambda row: row.name, axis=1),
+        f[["k", "x"]].apply(lambda row: row * 2, axis=1),
+        f[["k", "x"]].apply(lambda row: [row.k, "a"], axis=1, result_type="expand"),
+        f[["k", "x"]].apply(lambda row, n: math.floor(row.x) + n, axis=1, args=(2,)),
+        f[["k", "x"]].apply(lambda row: row.k, axis=1, result_type="broadcast"),
+        f[["k", "x"]].apply(lambda row: None, axis=1),
+    )
+
+
+def test_functions_that_jax_cannot_trace_run_on_the_host():
+    frame = mixed_frame().dropna(subset=["x"])
+    frame = frame[np.isfinite(frame.x)]
+    assert_parity(_untraceable, frame, ways=["eager", "mesh"])
+    frame.index = frame.index * 2 + 1
+    assert_parity(lambda f: _untraceable(f)[5:9], frame, ways=["eager"])
+    assert_parity(lambda f: _untraceable(f)[:2], frame[:1], ways=["eager"])
+
+
+def test_the_engine_of_a_function():
+    ours = on_device(mixed_frame()[["k", "i"]])
+    branch = lambda row: 1 if row.k > 1 else 2  # noqa: E731
+    for call in (
+        lambda: ours.apply(branch, axis=1, engine="jax"),
+        lambda: jax.jit(lambda f: f.apply(branch, axis=1))(ours),
+    ):
+        with pytest.raises(NotImplementedError, match="trace"):
+            call()
+    with pytest.raises(NotImplementedError, match="outside jit"):
+        jax.jit(lambda f: f.apply(branch, axis=1, engine="python"))(ours)
+    with pytest.raises(ValueError, match="engine must be None, 'jax' or 'python', got 'numba'"):
+        ours.apply(branch, axis=1, engine="numba")
+    seen = []
+    ours.apply(lambda row: seen.append(row.k) or row.k, axis=1, engine="python")
+    assert seen == ours.k.tolist()
+
+
 def test_what_a_function_cannot_do():
     ours = on_device(mixed_frame())
-    with pytest.raises(NotImplementedError, match="trace"):
-        ours.apply(lambda row: 1 if row.k > 1 else 2, axis=1)
     with pytest.raises(TypeError, match="column 's'"):
-        ours.apply(lambda row: row.s, axis=1)
+        ours.apply(lambda row: row.s, axis=1, engine="jax")
     with pytest.raises(NotImplementedError, match="expand"):
-        ours.apply(lambda row: (row.k, row.k), axis=1)
+        ours.apply(lambda row: (row.k, row.k), axis=1, engine="jax")
     with pytest.raises(NotImplementedError, match="number"):
-        ours.apply(lambda row: "text", axis=1)
+        ours.apply(lambda row: "text", axis=1, engine="jax")
     frame = pd.DataFrame({"x": [1, 2]})
     assert_same_error(lambda f: f.apply(lambda row: row.bogus, axis=1), frame)
     assert "bogus" in assert_same_error(lambda f: f.apply(lambda row: row["bogus"], axis=1), frame)

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+import math
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -71,9 +73,71 @@ def test_wrong_arguments_are_pandas_errors():
     assert_same_error(lambda f: f.x.replace(1), frame)
     assert_same_error(lambda f: f.x.replace([1, 2], [1]), frame)
     with pytest.raises(NotImplementedError, match="trace"):
-        on_device(frame).x.map(lambda x: 1 if x > 1 else 0)
+        on_device(frame).x.map(lambda x: 1 if x > 1 else 0, engine="jax")
     with pytest.raises(NotImplementedError, match="number"):
-        on_device(frame).x.map(lambda x: "text")
+        on_device(frame).x.map(lambda x: "text", engine="jax")
+    with pytest.raises(NotImplementedError, match=r"numbers, got str\. Use the methods of str"):
+        on_device(frame).s.map(len, engine="jax")
+    with pytest.raises(ValueError, match="engine must be"):
+        on_device(frame).x.map(abs, engine="numba")
+
+
+def _describe(value):
+    return "number" if isinstance(value, (int, float)) else "none"
+
+
+def _or_zero(value):
+    try:
+        return math.sqrt(value)
+    except Exception:
+        return 0.0
+
+
+def test_functions_that_jax_cannot_trace_run_on_the_host():
+    times = pd.Series(pd.to_datetime(["2020-01-31", None, "2020-02-01"]), name="t")
+    assert_parity(
+        lambda f: (
+            f.k.map(lambda x: 1 if x > 1 else 0),
+            f.k.map(lambda x: len(str(x))),
+            f.k.map(lambda x: f"{x:03d}"),
+            f.k.map("{} items".format),
+            f.x.map(_describe),
+            f.k.map(_or_zero),
+            f.k.map({1: "a"}.get),
+            f.k.map(lambda x: x if x in {1, 2} else None),
+            f.x.map(lambda x: "neg" if x < 0 else "pos", na_action="ignore"),
+            f.b.map(lambda x: "yes" if x else "no"),
+            f.k.apply(lambda x: "text"),
+            f.k.apply(lambda x, y: str(x + y), args=(3,)),
+            f.k.apply(lambda x, y: str(x + y), y=3),
+            f[["k", "b"]].map(str),
+            f.s.apply(lambda x: 1),
+        ),
+        mixed_frame(),
+        ways=["eager", "mesh"],
+    )
+    assert_parity(
+        lambda t: (t.map(lambda x: x.day), t.map(lambda x: x + pd.Timedelta("1D")), t.apply(str)),
+        times,
+        ways=["eager"],
+    )
+    assert_parity(
+        lambda s: s.map(lambda x: str(x)), pd.Series([3, 4], index=[7, 5]), ways=["eager"]
+    )
+    frame = pd.DataFrame({"x": [1, 2]})
+    assert_parity(
+        lambda f: f.x.apply(lambda x: pd.Series({"a": x, "b": "t"})), frame, ways=["eager"]
+    )
+    assert_same_error(lambda f: f.x.map(lambda x: x.bogus), frame)
+
+
+def test_a_trace_that_asks_for_the_text_or_type_of_a_number_is_not_used():
+    ours = on_device(pd.Series([5, 250]))
+    assert ours.map(lambda x: len(str(x)) + x).tolist() == [6, 253]
+    assert ours.map(lambda x: x + 1 if isinstance(x, int) else 0).tolist() == [6, 251]
+    assert jax.jit(lambda s: s.map(lambda x: jnp.where(x > 6, x, 6)))(ours).tolist() == [6, 250]
+    with pytest.raises(NotImplementedError, match="trace"):
+        jax.jit(lambda s: s.map(lambda x: len(str(x))))(ours)
 
 
 def test_gradient_flows_through_a_function():

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of the user: traced first, and called on the host if JAX cannot trace them."""
+
+import operator
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+import pandas as pd
+
+from ._holes import assumes_holes
+from ._ndframe import NDFrame
+
+ENGINES = (None, "jax", "python")
+
+
+class UntraceableError(NotImplementedError):
+    """A function asked a traced value for what only a concrete value can tell."""
+
+
+def by_engine(
+    caller: str,
+    engine: str | None,
+    trace: Callable[[], Any],
+    on_host: Callable[[], Any],
+    *,
+    is_traced: bool,
+) -> Any:
+    """The result of a user's function: of its trace, or of calls on the host.
+
+    Args:
+        caller: the method, for errors.
+        engine: None traces the function and calls it on the host if that fails; "jax" traces
+            only; "python" does not trace.
+        trace: computes the result of a traced function; raises if it cannot be traced.
+        on_host: computes the result of calls on the host.
+        is_traced: whether the rows are traced, so that the host cannot have them.
+    """
+    if engine not in ENGINES:
+        raise ValueError(f"{caller}: engine must be None, 'jax' or 'python', got {engine!r}.")
+    # Batches of a plan would each have the dtype of their own results.
+    has_host = not is_traced and not assumes_holes() and jax.process_count() == 1
+    if engine == "python" and not has_host:
+        raise NotImplementedError(
+            f"{caller}: engine='python' needs rows on the host of one process, outside jit and "
+            "plans. Pass a function that JAX can trace, and leave engine out."
+        )
+    if engine != "python":
+        try:
+            return trace()
+        except Exception:
+            if engine == "jax" or not has_host:
+                raise
+    return on_host()
+
+
+def as_pandas(value: Any) -> Any:
+    """A result of a user's function in the types of pandas: frames, series and scalars."""
+    if isinstance(value, NDFrame):
+        return value.to_pandas()
+    if isinstance(value, jax.Array):
+        return np.asarray(value)[()]
+    if isinstance(value, (list, tuple)) and any(isinstance(one, jax.Array) for one in value):
+        return type(value)(map(as_pandas, value))
+    return value
+
+
+def as_frames(value: Any) -> Any:
+    """A result of pandas as a frame or a series of ours; other values as they are."""
+    if isinstance(value, pd.DataFrame):
+        return NDFrame.frame_class(value)
+    return NDFrame.series_class(value) if isinstance(value, pd.Series) else value
+
+
+class Watched:
+    """A traced number that notices questions whose answer a trace does not know.
+
+    `str(x)` of a traced number is text about the trace, `isinstance(x, float)` is false, and
+    `bool(x)` raises an error that the function may catch. A function that asked has no valid
+    trace, even if it returned a result.
+    """
+
+    __slots__ = ("_asked", "_value")
+    # NumPy's scalars leave operators to this class.
+    __array_ufunc__ = None
+
+    def __init__(self, value: Any, asked: list[str]):
+        self._value, self._asked = value, asked
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._value, name)
+
+    @property
+    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
+        _note(self, "isinstance")
+        return Watched
+
+
+def _note(value: Watched, question: str) -> None:
+    """Notes a question, unless JAX asks it, which then raises an error of its own."""
+    frame: Any = sys._getframe(2)
+    # These ask for their callers.
+    while frame is not None and _module(frame) in ("abc", "typing", "numpy"):
+        frame = frame.f_back
+    if frame is None or _module(frame) not in ("jax", "jaxlib"):
+        value._asked.append(question)
+
+
+def _module(frame: Any) -> str:
+    return frame.f_globals.get("__name__", "").split(".")[0]
+
+
+def _question(name: str) -> Callable[..., Any]:
+    def ask(self: Watched, *_: Any) -> Any:
+        _note(self, name)
+        raise UntraceableError(f"the function calls {name} of a traced number")
+
+    return ask
+
+
+def _operator(function: Callable[..., Any], *, is_reflected: bool = False) -> Callable[..., Any]:
+    def operate(self: Watched, *others: Any) -> Any:
+        values = [self._value, *map(unwatched, others)]
+        if any(isinstance(value, str) or value is None for value in values):
+            return NotImplemented
+        return Watched(function(*(reversed(values) if is_reflected else values)), self._asked)
+
+    return operate
+
+
+_QUESTIONS = (
+    *("__str__", "__repr__", "__format__", "__hash__", "__bool__", "__int__", "__float__"),
+    *("__index__", "__complex__", "__array__", "__round__", "__trunc__", "__floor__", "__ceil__"),
+)
+_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor")
+for _name in _QUESTIONS:
+    setattr(Watched, _name, _question(_name))
+for _name in ("neg", "pos", "abs", "invert", "lt", "le", "gt", "ge", "eq", "ne"):
+    setattr(Watched, f"__{_name}__", _operator(getattr(operator, f"__{_name}__")))
+for _name in _BINARY:
+    _function = getattr(operator, f"__{_name}__")
+    setattr(Watched, f"__{_name}__", _operator(_function))
+    setattr(Watched, f"__r{_name}__", _operator(_function, is_reflected=True))
+
+
+def unwatched(value: Any) -> Any:
+    """The traced number of a watched one; other values as they are."""
+    return value._value if type(value) is Watched else value
+
+
+def traced_call(call: Callable[[Callable[[Any], Any]], Any]) -> Any:
+    """Calls a function with watched numbers, or with plain ones if it calls JAX with them.
+
+    Args:
+        call: calls the user's function. It gets a function that wraps each traced number.
+
+    Raises:
+        UntraceableError: the function asked for what a trace does not know.
+    """
+    asked: list[str] = []
+    try:
+        result = call(lambda value: Watched(value, asked))
+    except Exception:
+        if asked:
+            raise
+        # JAX takes no watched numbers.
+        return call(lambda value: value)
+    if asked:
+        raise UntraceableError(f"the function calls {asked[0]} of a traced number")
+    return result
