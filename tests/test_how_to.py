@@ -9,6 +9,7 @@ import pytest
 HOW_TO = Path(__file__).resolve().parents[1] / "docs/how-to"
 GUIDES = [
     "call_a_simulator_in_a_step",
+    "call_your_own_functions",
     "deduplicate_embedding_gradients",
     "dispatch_to_experts",
     "normalise_within_groups",

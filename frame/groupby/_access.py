@@ -12,7 +12,10 @@ import pandas as pd
 
 from ..table._column import host_array
 from ..table._row_index import RowIndex
+from ..table._user_functions import UntraceableError, by_engine
 from ._base import GroupByBase
+from ._recorded import traced_over_groups, value_of
+from ._user_functions import UserFunction
 
 _TIMES = (datetime.datetime, datetime.timedelta, np.datetime64, np.timedelta64)
 
@@ -83,26 +86,48 @@ class GroupByAccess(GroupByBase):
             raise ValueError(f"{keyword} is both the pipe target and a keyword argument")
         return function(*args, **{**kwargs, keyword: self})
 
-    def filter(self, func: Callable[..., Any], dropna: bool = True, *args: Any, **kw: Any) -> Any:
+    def filter(
+        self,
+        func: Callable[..., Any],
+        dropna: bool = True,
+        *args: Any,
+        engine: str | None = None,
+        **kwargs: Any,
+    ) -> Any:
         """Keeps the rows of the groups for which `func`, called with each group, returns True.
 
-        With `dropna=False` the values of the other rows become missing.
-
-        Differences from pandas:
-            `func` is called once for each group, which is slow for many groups. A mask made by
-            `transform` is one program: `frame[frame.groupby("k").x.transform("sum") > 3]`.
+        With `dropna=False` the values of the other rows become missing. For functions and `engine`
+        see `apply`.
         """
         self._check_known("filter")
-        is_selected = np.zeros(len(self._source), np.bool_)
-        for row_ids in self._rows_by_group():
-            if len(row_ids):
-                answer = func(self._rows_at(row_ids), *args, **kw)
-                is_selected[row_ids] = _as_truth(answer, self._is_series)
+        how = UserFunction(func, args, kwargs, engine)
+        is_selected = by_engine(
+            "filter",
+            engine,
+            lambda: self._traced_flags(how),
+            lambda: self._called_flags(how),
+            is_traced=False,
+        )
         if dropna:
             return self._rows_at(np.flatnonzero(is_selected))
         shown = self._shown(self._table)
         is_selected = is_selected.reshape(-1, *(1,) * (len(shown.shape) - 1))
         return shown.where(np.broadcast_to(is_selected, shown.shape))
+
+    def _traced_flags(self, how: UserFunction) -> np.ndarray:
+        column = value_of(traced_over_groups(self, how))
+        if not column.is_bool:
+            raise UntraceableError("filter: the function must return a bool for each group.")
+        answers = np.append(host_array(column.data), False)
+        return answers[host_array(self._groups.group_ids)[: len(self._source)]]
+
+    def _called_flags(self, how: UserFunction) -> np.ndarray:
+        is_selected = np.zeros(len(self._source), np.bool_)
+        for row_ids in self._rows_by_group():
+            if len(row_ids):
+                answer = how(self._rows_at(row_ids))
+                is_selected[row_ids] = _as_truth(answer, self._is_series)
+        return is_selected
 
     def _check_known(self, caller: str) -> None:
         if self._groups.is_traced or self._source._is_traced:

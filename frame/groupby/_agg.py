@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`agg` and `transform` of grouped frames and series."""
 
+import itertools
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -11,11 +12,18 @@ from ..table._column import Column, fill_missing
 from ..table._column_labels import Labels
 from ..table._take import look_up_rows, settled, take_columns
 from ._base import SELECTIONS, GroupByBase
+from ._called_functions import reduced_by_user, transformed_by_user
 from ._grouped_column import Reduction
 from ._reductions import GroupByReductions
 from ._segment_reductions import REDUCTIONS
 from ._transformations import GroupByRows
-from ._user_functions import SegmentFunction, known_reduction, reduce_segments
+from ._user_functions import (
+    SegmentFunction,
+    UserFunction,
+    is_of_user,
+    known_reduction,
+    reduce_segments,
+)
 
 NAMES = {op.replace("arg", "idx"): op for op in REDUCTIONS}
 # Reductions that merge partial results: of these none is missing, so that a NaN is one of
@@ -35,22 +43,21 @@ class Aggregation(NamedTuple):
 
     label: Hashable
     position: int
-    how: Reduction | SegmentFunction
+    how: Reduction | SegmentFunction | UserFunction
 
 
 class GroupByAggregation(GroupByReductions, GroupByRows):
     """Reductions by name, by function, and several at once, for groups or for their rows."""
 
-    def aggregate(self, func: Any = None, *args: Any, **kwargs: Any) -> Any:
+    def aggregate(
+        self, func: Any = None, *args: Any, engine: str | None = None, **kwargs: Any
+    ) -> Any:
         """Reduces each group by one or several functions.
 
-        `func` is the name of a reduction; a NumPy reduction such as `np.sum`; the result of
-        `segment_function`; a list of these; or a dict of them by column. Without it, the keywords
-        name the columns of the result, each a pair of a column and a reduction.
-
-        Differences from pandas:
-            Other functions raise NotImplementedError, because they need one call per group.
-            `segment_function` wraps a function that reduces all groups at once.
+        `func` is the name of a reduction; a NumPy reduction such as `np.sum`; a function of the
+        groups of a column; the result of `segment_function`; a list of these; or a dict of them by
+        column. Without it, the keywords name the columns of the result, each a pair of a column
+        and a reduction. For functions and `engine` see `apply`.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -70,6 +77,8 @@ class GroupByAggregation(GroupByReductions, GroupByRows):
             known = known_reduction(func)
             if known is not None:
                 return getattr(self, known[0])(*args, **{**known[1], **kwargs})
+        if is_of_user(func):
+            func = UserFunction(func, args, kwargs, engine)
         if isinstance(func, Mapping):
             return self._by_column(func)
         if isinstance(func, list):
@@ -87,8 +96,8 @@ class GroupByAggregation(GroupByReductions, GroupByRows):
         kind = type(self).__name__
         return AttributeError(f"{name!r} is not a valid function for '{kind}' object")
 
-    def _as_reduction(self, func: Any) -> Reduction | SegmentFunction:
-        if isinstance(func, SegmentFunction):
+    def _as_reduction(self, func: Any) -> Reduction | SegmentFunction | UserFunction:
+        if isinstance(func, (SegmentFunction, UserFunction)):
             return func
         if isinstance(func, str) and func in OF_PARTS:
             return OF_PARTS[func]
@@ -96,12 +105,13 @@ class GroupByAggregation(GroupByReductions, GroupByRows):
             if func not in NAMES:
                 raise self._unknown(func)
             return Reduction(NAMES[func], min_count=0 if func in ("sum", "prod") else -1)
-        known = known_reduction(func) if callable(func) else None
-        if known is None:
-            raise NotImplementedError(
-                f"groupby: agg cannot call {name_of(func)!r} group by group. Name a reduction, or "
-                "wrap a JAX function with jaxframes.frame.segment_function."
+        if not callable(func):
+            raise TypeError(
+                f"groupby: agg takes names, functions, lists and dicts of them, got {func!r}."
             )
+        known = known_reduction(func)
+        if known is None:
+            return UserFunction(func)
         return Reduction(known[0])._replace(**known[1])
 
     def _evaluated(self, plan: Sequence[Aggregation]) -> list[Column]:
@@ -115,6 +125,8 @@ class GroupByAggregation(GroupByReductions, GroupByRows):
         for one in plan:
             if isinstance(one.how, SegmentFunction):
                 results.append(self._by_segments(one, by_segment=False))
+            elif isinstance(one.how, UserFunction):
+                results.append(reduced_by_user(self, one.position, one.how))
             elif one.how.op.startswith("arg"):
                 results += everything._labels_of_rows([(one.position, one.how)])
             else:
@@ -187,14 +199,13 @@ class GroupByAggregation(GroupByReductions, GroupByRows):
             plan.append((name, labels.position(pair[0]), pair[1]))
         return self._planned(plan, [None])
 
-    def transform(self, func: Any, *args: Any, **kwargs: Any) -> Any:
+    def transform(self, func: Any, *args: Any, engine: str | None = None, **kwargs: Any) -> Any:
         """Broadcasts the reduction of each group to its rows, or calls a row-wise method.
 
         `func` is the name of a reduction, or of a row-wise method such as "cumsum" or "rank"; a
-        NumPy reduction such as `np.sum`; or the result of `segment_function`.
-
-        Differences from pandas:
-            See `agg`.
+        NumPy reduction such as `np.sum`; a function of the groups of a column, that returns a value
+        or one for each row; or the result of `segment_function`. For functions and `engine` see
+        `apply`.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -206,6 +217,8 @@ class GroupByAggregation(GroupByReductions, GroupByRows):
             return getattr(self, func)(*args, **kwargs)
         if isinstance(func, str) and func not in NAMES:
             raise ValueError(f"{func!r} is not a valid function name for transform(name)")
+        if is_of_user(func):
+            return transformed_by_user(self, UserFunction(func, args, kwargs, engine))
         if args or (isinstance(func, str) and func.startswith("idx")):
             raise NotImplementedError(f"groupby: transform of {func!r} with these arguments.")
         how = self._as_reduction(func)
@@ -215,6 +228,7 @@ class GroupByAggregation(GroupByReductions, GroupByRows):
                 for label, position in self._own()
             ]
             return self._of_rows(self._spread(columns))
+        assert isinstance(how, Reduction)
         grouped = self
         if kwargs.pop("numeric_only", False) and not self._is_series:
             grouped = self._numeric()
@@ -245,9 +259,17 @@ def _all_labels(grouped: GroupByBase) -> Labels:
 def _as_list(functions: Any) -> list[tuple[Hashable, Any]]:
     """Functions with the labels of their columns."""
     functions = functions if isinstance(functions, list) else [functions]
-    return [
+    named = [
         (one[0], one[1]) if isinstance(one, tuple) else (name_of(one), one) for one in functions
     ]
+    if len(named) > 1:
+        # As in pandas, several functions may be lambdas.
+        numbers = itertools.count()
+        named = [
+            (f"<lambda_{next(numbers)}>" if name == "<lambda>" else name, one)
+            for name, one in named
+        ]
+    return named
 
 
 def nested(label: Hashable, name: Hashable) -> tuple[Hashable, ...]:

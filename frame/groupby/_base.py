@@ -180,6 +180,14 @@ class GroupByBase:
         picked._positions = tuple(self._positions[position] for position in positions)
         return picked
 
+    def _of_series(self, series: Any) -> Self:
+        """The groups of a series of the same rows."""
+        view = copy.copy(self)
+        view._source, view._labels = series, Labels.of([series._name])
+        view._positions = view._shown_positions = (0,)
+        view._is_series = True
+        return view
+
     def _chosen(self, numeric_only: Any, caller: str) -> Self:
         """A view of all columns, or of the numeric columns."""
         if not isinstance(numeric_only, (bool, np.bool_)):

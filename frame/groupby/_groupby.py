@@ -9,6 +9,7 @@ from ..table._unsupported import lacking
 from ._access import GroupByAccess
 from ._agg import GroupByAggregation
 from ._base import Grouped
+from ._called_functions import GroupByApply
 from ._correlation import FrameGroupByCorrelation, SeriesGroupByCorrelation
 from ._describe import GroupByDescription
 from ._grouped_column import Options
@@ -22,6 +23,7 @@ from ._windows import GroupByWindows
 
 class _GroupBy(
     GroupByAggregation,
+    GroupByApply,
     GroupByDescription,
     GroupByResample,
     GroupBySampling,
@@ -112,8 +114,7 @@ class FrameGrouping(FrameBase):
             capacity: the group capacity of a result inside `jit`; by default that of the rows.
 
         Differences from pandas:
-            `by` must not be a function or a dict. `apply` of Python functions is not supported:
-            see `agg` and `transform`.
+            `by` must not be a function or a dict.
 
         Example:
             >>> from jaxframes.frame import JaxFrame

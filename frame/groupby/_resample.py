@@ -189,7 +189,7 @@ class GroupByResample(GroupByBase):
         Differences from pandas:
             Bins that depend on the first time of each group are not supported: of several days or
             months, and of hours and less that do not divide a day, unless `origin` is "epoch" or
-            a time. Functions of the user are not supported. Not supported inside `jit`.
+            a time. Not supported inside `jit`.
 
         Example:
             >>> from jaxframes.frame import JaxFrame

@@ -2,8 +2,9 @@
 """User-defined reductions of groups."""
 
 import functools
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -64,12 +65,31 @@ def reduce_segments(
     return result if by_segment else segments.select_groups(result)
 
 
+class UserFunction(NamedTuple):
+    """A function of one group, with its further arguments."""
+
+    function: Callable[..., Any]
+    args: tuple[Any, ...] = ()
+    kwargs: Mapping[str, Any] = MappingProxyType({})
+    engine: str | None = None
+
+    def __call__(self, group: Any) -> Any:
+        """Calls the function with a group."""
+        return self.function(group, *self.args, **self.kwargs)
+
+
 def known_reduction(function: Callable[..., Any]) -> tuple[str, dict[str, Any]] | None:
     """The name and arguments of the reduction that a NumPy, JAX or Python function computes."""
     try:
         return _KNOWN.get(function)
     except TypeError:
         return None
+
+
+def is_of_user(function: Any) -> bool:
+    """Whether a function takes the groups one by one, and is none of NumPy's reductions."""
+    is_wrapped = isinstance(function, (SegmentFunction, UserFunction))
+    return callable(function) and not is_wrapped and known_reduction(function) is None
 
 
 _KNOWN: dict[Any, tuple[str, dict[str, Any]]] = {

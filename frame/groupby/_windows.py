@@ -78,6 +78,12 @@ class GroupWindows(_OfGroups, Windows):
             selected._of = selected._of._like(selected._of._table.replace(index=index))
         return selected
 
+    def _groups_of(self, of: Any) -> Any:
+        grouped, make = self._grouped, self._of._make_series
+        keys = [make(key.column, key.name, grouped.table).to_pandas() for key in grouped.keys]
+        settings = {name: getattr(grouped.options, name) for name in ("sort", "dropna", "observed")}
+        return of.groupby([key.set_axis(of.index) for key in keys], **settings)
+
     def _take(self, how: WindowReduction, numeric_only: bool, q: Any = None) -> Any:
         result = super()._take(how, numeric_only, q)
         # In pandas, expanding windows ignore as_index=False.

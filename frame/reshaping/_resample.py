@@ -2,13 +2,15 @@
 """`resample` and `asfreq`: groups of rows by bins of time, and rows at regular times."""
 
 import functools
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from ..groupby._by_host import called_with_frames
 from ..groupby._resample import BinReductions, no_upsampling
+from ..groupby._user_functions import is_of_user
 from ..indexing._reindex import with_labels
 from ..table._arguments import check_flag
 from ..table._column import NAT, Column, no_rows
@@ -17,6 +19,7 @@ from ..table._recode import look_up
 from ..table._sort import sort_rows
 from ..table._time_bins import bins_of_times, check_times_of_bins, ends_of_times, starts_of_bins
 from ..table._tracing import is_traced
+from ..table._user_functions import UntraceableError, as_frames, by_engine
 
 
 class Resampler(BinReductions):
@@ -25,8 +28,7 @@ class Resampler(BinReductions):
     As in pandas, `ffill` and `bfill` of selected columns fill their missing values within bins.
 
     Differences from pandas:
-        Functions of the user are not supported. Not supported inside `jit`, because the number of
-        bins depends on the times.
+        Not supported inside `jit`, because the number of bins depends on the times.
     """
 
     def __init__(
@@ -35,17 +37,48 @@ class Resampler(BinReductions):
         labels: pd.DatetimeIndex,
         rows: Any,
         starts: Callable[[], Any],
+        on_host: Callable[[], Any],
         *,
         is_selected: bool = False,
     ):
         super().__init__(grouped)
         self._labels, self._starts, self._is_selected = labels, starts, is_selected
+        # The bins in pandas, for functions of the user.
+        self._on_host = on_host
         # None if the times are a column or a level.
         self._rows = rows
 
     def __getitem__(self, key: Any) -> "Resampler":
         grouped = self._grouped[key]
-        return Resampler(grouped, self._labels, self._rows, self._starts, is_selected=True)
+        on_host = lambda: self._on_host()[key]  # noqa: E731
+        return Resampler(grouped, self._labels, self._rows, self._starts, on_host, is_selected=True)
+
+    def agg(self, func: Any = None, *args: Any, engine: str | None = None, **kwargs: Any) -> Any:
+        """Reduces each bin by one or several functions; see `agg` of groups.
+
+        Functions of the user run on the host, once for each bin, with or without rows.
+        """
+        if not any(map(is_of_user, _functions(func, kwargs))):
+            return self._reduced("agg", func, *args, **kwargs)
+
+        def on_host() -> Any:
+            named = {name: _with_frames(one) for name, one in kwargs.items()}
+            named = named if func is None else kwargs
+            return as_frames(self._on_host().agg(_with_frames(func), *args, **named))
+
+        def trace() -> Any:
+            result = self._grouped.agg(func, *args, engine="jax", **kwargs)
+            if len(result) != len(self._labels):
+                raise UntraceableError(
+                    "resample: a function of bins without rows cannot be traced. Drop the bins "
+                    "first, or leave out engine."
+                )
+            return result._like(with_labels(result._table, self._labels, [], "resample"))
+
+        return by_engine("resample", engine, trace, on_host, is_traced=False)
+
+    aggregate = agg
+    apply = agg
 
     def asfreq(self, fill_value: Any = None) -> Any:
         """The row at the time at which each bin starts; other bins have a fill value.
@@ -145,6 +178,28 @@ class Resampler(BinReductions):
         return result._like(with_labels(result._table, self._labels, fills, "resample"))
 
 
+def _functions(func: Any, named: Mapping[str, Any]) -> Iterator[Any]:
+    """The functions among the arguments of `agg`."""
+    if func is None:
+        yield from _functions(list(named.values()), {})
+    elif isinstance(func, Mapping):
+        yield from _functions(list(func.values()), {})
+    elif isinstance(func, (list, tuple)):
+        for one in func:
+            yield from _functions(one, {})
+    else:
+        yield func
+
+
+def _with_frames(func: Any) -> Any:
+    """The arguments of `agg` whose functions get frames of ours from pandas."""
+    if isinstance(func, Mapping):
+        return {label: _with_frames(one) for label, one in func.items()}
+    if isinstance(func, (list, tuple)):
+        return type(func)(map(_with_frames, func))
+    return called_with_frames(func) if is_of_user(func) else func
+
+
 class ResampleMethods(NDFrame):
     """The method `resample` of frames and series."""
 
@@ -189,6 +244,12 @@ class ResampleMethods(NDFrame):
             source = self._like(sort_rows(self._table, [(column.data, False)]))
             column, _ = source._times(on, level)
         rows = source if on is None and level is None else None
+        settings = {"origin": origin, "offset": offset, "on": on, "level": level}
+        whole: Any = source
+
+        def on_host() -> Any:
+            return whole.to_pandas().resample(rule, closed=closed, label=label, **settings)
+
         if on is not None:
             source = source.drop(columns=[on])
         ends = ends_of_times(source._make_series(column, None))
@@ -197,7 +258,7 @@ class ResampleMethods(NDFrame):
         keys = Column(look_up(codes, labels.asi8, np.int64(NAT)), None, column.type)
         grouped = source.groupby(source._make_series(keys, name))
         starts = functools.partial(starts_of_bins, ends.rename(name), rule, options)
-        return Resampler(grouped, labels.rename(name), rows, starts)
+        return Resampler(grouped, labels.rename(name), rows, starts, on_host)
 
     def asfreq(
         self, freq: Any, method: Any = None, how: Any = None, normalize: bool = False,

@@ -57,7 +57,6 @@ list: explode(), for a column of lists
 struct: one column for each field
 to_parquet: to_frame().to_parquet()
 [FrameGroupBy SeriesGroupBy, out]
-apply: agg() or transform(), with a name or frame.segment_function
 boxplot hist plot: a library that accepts the frame itself (plotly, altair, seaborn), or to_pandas()
 [SeriesGroupBy, out]
 dtype: the dtype of the series
@@ -87,7 +86,7 @@ freq: pandas' infer_freq of the index
 to_pytimedelta: to_pandas(), because the results are objects
 [CategoryMethods, out]
 [Windows GroupWindows, out]
-apply pipe: a function of the frame, such as shift() and arithmetic
+pipe: a function of the frame, such as shift() and arithmetic
 center closed exclusions method min_periods: the arguments of rolling()
 ndim obj on step win_type window: the arguments of rolling()
 [ExponentialWindows GroupExponentialWindows, out]
@@ -95,8 +94,10 @@ adjust alpha center closed com exclusions halflife: the arguments of ewm()
 ignore_na method min_periods ndim obj on span step: the arguments of ewm()
 online: mean() of all rows, which is one scan
 times win_type window: the arguments of ewm()
+[GroupResampler, out]
+apply: agg(), or groupby() of dt.floor()
 [Resampler GroupResampler, out]
-apply pipe transform: agg(), or groupby() of dt.floor()
+pipe transform: agg(), or groupby() of dt.floor()
 ax binner get_group groups indices: groupby() of dt.floor()
 ndim ngroups: groupby() of dt.floor()
 [GroupResampler, out]

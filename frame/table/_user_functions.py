@@ -10,6 +10,7 @@ import jax
 import numpy as np
 import pandas as pd
 
+from ._dtypes import narrowed
 from ._holes import assumes_holes
 from ._ndframe import NDFrame
 
@@ -70,8 +71,25 @@ def as_pandas(value: Any) -> Any:
 def as_frames(value: Any) -> Any:
     """A result of pandas as a frame or a series of ours; other values as they are."""
     if isinstance(value, pd.DataFrame):
-        return NDFrame.frame_class(value)
-    return NDFrame.series_class(value) if isinstance(value, pd.Series) else value
+        return NDFrame.frame_class(_narrowed(value))
+    if isinstance(value, pd.Series):
+        return NDFrame.series_class(_with_narrow_labels(narrowed(value)))
+    return value
+
+
+def _narrowed(frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame of the host in the dtypes of the device."""
+    columns = [narrowed(frame.iloc[:, at]) for at in range(frame.shape[1])]
+    if all(one.dtype == dtype for one, dtype in zip(columns, frame.dtypes, strict=True)):
+        return _with_narrow_labels(frame)
+    return _with_narrow_labels(pd.concat(columns, axis=1, keys=frame.columns))
+
+
+def _with_narrow_labels(rows: Any) -> Any:
+    index = rows.index
+    if isinstance(index, (pd.RangeIndex, pd.MultiIndex)) or narrowed(index).dtype == index.dtype:
+        return rows
+    return rows.set_axis(narrowed(index))
 
 
 class Watched:

@@ -30,11 +30,12 @@ from ._reduce_windows import (
 )
 from ._shift import Shifting
 from ._time_windows import check_times, reduce_spans
+from ._window_apply import WindowApply
 from ._window_shape import WindowShape, as_expanding, as_rolling, without_on
 from ._window_statistics import WindowStatistics
 
 
-class Windows(WindowStatistics):
+class Windows(WindowApply, WindowStatistics):
     """The result of `rolling` and `expanding`; its methods reduce each row's window."""
 
     def __init__(self, of: Any, shape: WindowShape):
@@ -270,8 +271,8 @@ class WindowMethods(Changes, Cumulative, ExponentialWindowMethods, Shifting):
             method: must be "single".
 
         Differences from pandas:
-            Windows have no weights, and functions of the user are not supported.
-            Times must not descend. The result has the column `on` also if it equals the labels.
+            Windows have no weights. Times must not descend. The result has the column `on` also if
+            it equals the labels.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
@@ -285,9 +286,6 @@ class WindowMethods(Changes, Cumulative, ExponentialWindowMethods, Shifting):
 
     def expanding(self, min_periods: int = 1, method: str = "single") -> Windows:
         """A window of all rows up to each row.
-
-        Differences from pandas:
-            Functions of the user are not supported.
 
         Example:
             >>> from jaxframes.frame import JaxSeries

@@ -193,3 +193,22 @@ def test_wrong_uses():
         jax.jit(lambda f: f.asfreq("D"))(ours)
     with pytest.raises(NotImplementedError, match="inside jit"):
         jax.jit(lambda f: f.resample("D").k.sum())(ours)
+
+
+def test_functions_of_the_user():
+    times = pd.to_datetime(["2024-01-01 00:00", "2024-01-01 05:00", "2024-01-03 00:00"])
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0], "i": [1, 2, 3]}, index=times)
+    assert_parity(
+        lambda f: (
+            f.x.resample("D").agg(lambda s: s.max() - s.min()),
+            f.x.resample("D").apply(lambda s: len(s)),
+            f.resample("D").agg({"x": lambda s: len(s), "i": "sum"}),
+            f.x.resample("D").agg(["sum", lambda s: len(s)]),
+            f.resample("D").i.agg(lambda s, n: s.sum() + n, 2),
+            f.resample("3D").apply(lambda s: s.max() * 2),
+        ),
+        frame,
+        ways=["eager"],
+    )
+    with pytest.raises(NotImplementedError, match="bins without rows cannot be traced"):
+        on_device(frame).x.resample("D").agg(lambda s: s.max() * 2, engine="jax")

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of the user called on the host, once for each group; pandas combines the results.
+
+pandas sorts the rows of all groups once, so that a group is a slice, and knows how results become
+one: scalars, series, frames and None, with the keys where they belong. The functions get frames
+and series of ours.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+
+from ..table._column import Column
+from ..table._dtypes import narrowed
+from ..table._from_host import column_from
+from ..table._user_functions import as_frames, as_pandas
+from ._base import GroupByBase
+
+
+def groups_on_host(grouped: GroupByBase) -> Any:
+    """The same groups of the same columns in pandas."""
+    source: Any = grouped._source.to_pandas()
+    own = [_key(grouped, key, source) for key in grouped._grouped.keys]
+    options = grouped._options
+    by = own if grouped._grouped.has_tuple_keys or len(own) > 1 else own[0]
+    settings = {name: getattr(options, name) for name in ("sort", "dropna", "observed")}
+    groups: Any = source.groupby(
+        by, as_index=options.as_index, group_keys=options.group_keys, **settings
+    )
+    if isinstance(source, pd.Series):
+        return groups
+    if grouped._is_series:
+        return groups[grouped._labels[0]]
+    is_selection = len(grouped._shown_positions) != source.shape[1]
+    return groups[list(grouped._labels)] if is_selection else groups
+
+
+def _key(grouped: GroupByBase, key: Any, source: Any) -> Any:
+    """A key as pandas takes it: the label of a column, or the values of the rows."""
+    labels = getattr(grouped._source, "_labels", None)
+    if key.position is not None and labels is not None:
+        label = labels[key.position]
+        if len(labels.positions(label)) == 1 and label == key.name:
+            return label
+    values = grouped._source._make_series(key.column, key.name, grouped._table)
+    return values.to_pandas().set_axis(source.index)
+
+
+def reduced_on_host(grouped: GroupByBase, position: int, function: Callable[..., Any]) -> Column:
+    """The value of each group that a function of a column's groups returns."""
+    groups, table = grouped._groups, grouped._table
+    columns = [table.columns[position], *(key.column for key in grouped._grouped.keys)]
+    rows, *keys = (
+        grouped._source._make_series(column, None, table).to_pandas().reset_index(drop=True)
+        for column in columns
+    )
+    options = grouped._options
+    settings = {name: getattr(options, name) for name in ("sort", "dropna", "observed")}
+    results = rows.groupby(keys, **settings).agg(called_with_frames(function))
+    return column_from(narrowed(results), groups.capacity, groups.layout)
+
+
+def called_with_frames(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function as pandas calls it: with frames of ours, and results of pandas."""
+
+    def call(group: Any, *args: Any, **kwargs: Any) -> Any:
+        return as_pandas(function(_named(group), *args, **kwargs))
+
+    call.__name__ = getattr(function, "__name__", type(function).__name__)
+    return call
+
+
+def _named(group: Any) -> Any:
+    """A group with its key as the attribute `name`, as in pandas."""
+    ours = as_frames(group)
+    if isinstance(group, pd.DataFrame) and "name" in group.__dict__:
+        ours.__dict__["name"] = group.__dict__["name"]
+    return ours
