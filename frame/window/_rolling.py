@@ -16,14 +16,15 @@ from ..table._ndframe import FrameBase, SeriesBase
 from ..table._table import Count, is_row
 from ..table._tracing import at_once, is_traced
 from ..table._unsupported import LACKING, instead_of
-from ._bounded_reductions import BOUNDED_METHODS, reduce_by_row
 from ._cumulative import Cumulative
 from ._diff import Changes
 from ._ewm import ExponentialWindowMethods
 from ._paired_windows import WindowRows
 from ._reduce_windows import (
+    CHECKED_METHODS,
     SHORT_WINDOW,
     Reach,
+    Values,
     WindowPlan,
     WindowReduction,
     reduce_windows,
@@ -88,21 +89,18 @@ class Windows(WindowApply, WindowStatistics):
             c.missing() if c.can_miss and (method == "count" or not c.is_float) else None
             for c in table.columns
         )
-        least = np.int32(min(self._min_periods, 2**31 - 1))
         data = tuple(column.data for column in table.columns)
-        if method in BOUNDED_METHODS:
-            plan = moves_ends, table.layout
-            numbers = table.num_rows, least, q
-            reduced = reduce_by_row(data, missing, segment_ids, reach, numbers, how, *plan)
-            return self._shown(of, reduced, carried)
         width = self._short_width(method, reach, moves_ends)
         # Short windows read the flags of values in any case.
-        gaps = width is not None or has_gaps(data, missing, table.num_rows)
-        plan = WindowPlan(
-            method, how.ddof, self._window is None, width, moves_ends, gaps, table.layout
-        )
-        reduced = reduce_windows(data, missing, segment_ids, reach, least, table.num_rows, plan)
-        return self._shown(of, reduced, carried)
+        is_unchecked = width is not None or method not in CHECKED_METHODS
+        gaps = is_unchecked or has_gaps(data, missing, table.num_rows)
+        plan = WindowPlan(how, self._window is None, width, moves_ends, gaps, table.layout)
+        values = self._values(data, missing, table.num_rows, q)
+        return self._shown(of, reduce_windows(values, segment_ids, reach, plan), carried)
+
+    def _values(self, data: Any, missing: Any, num_rows: Count, q: Any = None) -> Values:
+        least = np.int32(min(self._min_periods, 2**31 - 1))
+        return Values(data, missing, num_rows, least, q)
 
     def _numbers(self, method: str, numeric_only: bool) -> Any:
         if self._step != 1:
@@ -122,10 +120,9 @@ class Windows(WindowApply, WindowStatistics):
         reach, moves_ends = self._reach(table.capacity)
         data = tuple(column.data for column in every)
         missing = tuple(column.missing() if column.can_miss else None for column in every)
-        numbers = table.num_rows, np.int32(min(self._min_periods, 2**31 - 1)), None
-        plan = moves_ends, table.layout
-        reduced = reduce_by_row(data, missing, rows.segment_ids, reach, numbers, how, *plan)
-        return list(map(Column, reduced))
+        plan = WindowPlan(how, self._window is None, None, moves_ends, True, table.layout)
+        values = self._values(data, missing, table.num_rows)
+        return list(map(Column, reduce_windows(values, rows.segment_ids, reach, plan)))
 
     def _shown(self, of: Any, reduced: Sequence[Array], carried: Column | None) -> Any:
         result = self._with_on(of._with_columns([Column(one) for one in reduced]), carried)

@@ -13,11 +13,10 @@ from ...primitives.staging import tiered
 from ..table._column import NAT, Array, Column
 from ..table._layout import Layout
 from ..table._table import Count, Table, is_row
-from ..table._take import before, gather
+from ..table._take import before, position
 from ..table._tracing import at_once, is_traced
-from ._bounded_reductions import reduce_bounded
-from ._bounds import Bounds, is_first_of_segment, numbered_periods
-from ._reduce_windows import WindowReduction
+from ._reduce_windows import Values, WindowReduction, reduce_ordered, reduce_values
+from ._window_order import ORDER_METHODS, WindowEnds
 
 
 class TimeSpan(NamedTuple):
@@ -84,8 +83,14 @@ def check_times(times: Column, segment_ids: Array | None, num_rows: Count, name:
 @tiered
 def _checks(times: Array, segment_ids: Array | None, num_rows: Count) -> tuple[Array, Array]:
     rows = is_row(times.shape[0], num_rows)
-    is_sorted = ~rows | (times >= before(times)) | is_first_of_segment(segment_ids, times.shape[0])
+    is_sorted = ~rows | (times >= before(times)) | _is_first(segment_ids, times.shape[0])
     return jnp.any(rows & (times == NAT)), jnp.all(is_sorted)
+
+
+def _is_first(segment_ids: Array | None, num_rows: int) -> Array:
+    """Flags the first row of each segment."""
+    is_first = jnp.arange(num_rows, dtype=jnp.int32) == 0
+    return is_first if segment_ids is None else is_first | (segment_ids != before(segment_ids))
 
 
 def reduce_spans(
@@ -101,41 +106,40 @@ def reduce_spans(
 
     Rows are sorted by segment, and in each segment by time. Windows end with their segment.
     """
+    data = tuple(column.data for column in columns)
+    missing = tuple(column.missing() if column.can_miss else None for column in columns)
     reduced = _reduced(
-        tuple(column.data for column in columns),
-        tuple(column.missing() if column.can_miss else None for column in columns),
+        Values(data, missing, table.num_rows, np.int32(least), q),
         (span.times.data, segment_ids),
-        table.num_rows,
         np.int64(span.length),
-        (np.int32(least), q),
         how,
         TimePlan(span.closed, span.center, table.layout),
     )
     return [Column(values) for values in reduced]
 
 
-@functools.partial(tiered, static_argnums=(6, 7))
+@functools.partial(tiered, static_argnums=(3, 4))
 def _reduced(
-    data: tuple[Array, ...],
-    missing: tuple[Array | None, ...],
+    values: Values,
     place: tuple[Array, Array | None],
-    num_rows: Count,
     length: Array,
-    numbers: tuple[Array, Any],
     how: WindowReduction,
     plan: TimePlan,
 ) -> tuple[Array, ...]:
-    bounds = _bounds_by_time(*place, num_rows, length, plan)
-    return reduce_bounded(data, missing, bounds, num_rows, *numbers, how, plan.layout)
+    bounds = _bounds_by_time(*place, values.num_rows, length, plan)
+    if how.method not in ORDER_METHODS:
+        return reduce_values(values, {"window": bounds}, how, True, plan.layout)
+    own = position(values.data[0].shape[0], plan.layout)
+    ends = WindowEnds(bounds.first, own if bounds.last is None else bounds.last)  # pyright: ignore
+    return reduce_ordered(values, ends, how, plan.layout)
 
 
 def _bounds_by_time(
     times: Array, segment_ids: Array | None, num_rows: Count, length: Array, plan: TimePlan
-) -> Bounds:
+) -> primitives.local.WindowBounds:
     """The windows of rows in a span of time before each row's, or around it. Traced."""
     layout = plan.layout
     ends = times + length // 2 if plan.center else times
-    own, of_end = times // length, ends // length
     start_side = "left" if plan.closed in ("left", "both") else "right"
     is_open = plan.closed in ("left", "neither")
     keys = () if segment_ids is None else (segment_ids,)
@@ -146,12 +150,11 @@ def _bounds_by_time(
         )
 
     start = rows_before(ends - length, start_side)
-    is_split = gather(own, start, layout) < of_end
     # By default each window ends with its own row.
-    last = has_front = None
+    last = None
     if is_open or plan.center:
         last = rows_before(ends, "left" if is_open else "right") - 1
-        has_front = (last >= 0) & (gather(own, last, layout) == of_end)
-        if segment_ids is not None:
-            has_front = has_front & (gather(segment_ids, last, layout) == segment_ids)
-    return Bounds(start, last, is_split, has_front, numbered_periods(own, segment_ids, layout))
+    # Windows are as long as the periods of time that blocks are.
+    period = times // length
+    heads = _is_first(segment_ids, times.shape[0]) | (period != before(period))
+    return primitives.local.WindowBounds(start, last, heads)

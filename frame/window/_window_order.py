@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Order statistics, ranks, distinct values, and the first and last values of windows."""
 
-from typing import Any
+import functools
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -10,22 +11,60 @@ from ... import primitives
 from ...primitives._range_ranks import Ranges, count_in_ranges, select_in_ranges
 from ..table._column import Array
 from ..table._layout import Layout
+from ..table._table import Count, is_row
 from ..table._take import before, gather, position
-from ._bounds import Bounds
-from ._reduce_windows import WindowReduction
 
 ORDER_METHODS = ("first", "last", "median", "quantile", "nunique", "rank")
 
 _LAST = np.int32(np.iinfo(np.int32).max)
 
 
+class WindowEnds(NamedTuple):
+    """The first and the last row of each row's window; the last one is before that if empty."""
+
+    first: Array
+    last: Array
+
+
+def ends_of_rows(
+    capacity: int,
+    segment_ids: Array | None,
+    width: Count,
+    ahead: Count,
+    num_rows: Count,
+    moves_ends: bool,
+    layout: Layout,
+) -> WindowEnds:
+    """The windows of `width` rows that end `ahead` rows after their own. Traced.
+
+    Windows stop at the ends of runs of equal segment ids.
+    """
+    own = position(capacity, layout)
+    first, final = jnp.zeros_like(own), jnp.asarray(num_rows, jnp.int32) - np.int32(1)
+    if segment_ids is not None:
+        scan = functools.partial(
+            primitives.segmented_scan, own, segment_ids=segment_ids, num_valid=num_rows,
+            **layout.on_mesh,
+        )  # fmt: skip
+        first, final = scan(op="min"), jnp.minimum(scan(op="max", reverse=True), final)
+    ends = own + ahead if moves_ends else own
+    start = jnp.maximum(ends - jnp.asarray(width, jnp.int32) + np.int32(1), first)
+    return WindowEnds(start, jnp.minimum(ends, final) if moves_ends else own)
+
+
 def ordered_windows(
-    x: Array, is_value: Array, bounds: Bounds, q: Any, how: WindowReduction, layout: Layout
+    x: Array,
+    is_value: Array,
+    ends: WindowEnds,
+    num_rows: Count,
+    q: Any,
+    how: Any,
+    layout: Layout,
 ) -> tuple[Array, Array]:
     """The number of values of each window, and a result, arbitrary for none. Traced."""
     own = position(x.shape[0], layout)
-    last = own if bounds.last is None else bounds.last.astype(jnp.int32)
-    start = bounds.start.astype(jnp.int32)
+    start, last = (one.astype(jnp.int32) for one in ends)
+    is_value = is_value & is_row(x.shape[0], num_rows, layout)
     so_far = _scan(is_value.astype(jnp.int32), "add", layout)
     counts = gather(so_far, last, layout) - gather(so_far, start - np.int32(1), layout)
     counts = jnp.where(start <= last, counts, 0)
@@ -121,7 +160,7 @@ def _rank(
     ranges: Ranges,
     counts: Array,
     last: Array,
-    how: WindowReduction,
+    how: Any,
     layout: Layout,
 ) -> Array:
     """The rank of the last value of each window in it; NaN if that is missing."""
