@@ -37,14 +37,14 @@ from .mapping._get_dummies import get_dummies
 from .mapping._to_numeric import to_numeric
 from .plan._eval import eval
 from .plan._expression import Expression, col
-from .plan._lazy_frame import LazyFrame
 from .plan._lazy_groups import LazyGroupBy, LazyWindows
-from .plan._lazy_series import LazySeries, LazyValue
-from .plan._scans import scan_arrow, scan_csv, scan_parquet
 from .reshaping._lreshape import lreshape
 from .reshaping._pivot_table import crosstab
 from .reshaping._resample import Resampler
 from .reshaping._wide_to_long import wide_to_long
+from .stream._lazy_frame import LazyFrame
+from .stream._lazy_series import LazySeries, LazyValue
+from .stream._scans import scan_arrow, scan_csv, scan_parquet
 from .stream._training import Batches
 from .table._unsupported import lacking
 from .window._ewm import ExponentialWindows

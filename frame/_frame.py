@@ -7,44 +7,19 @@ from typing import Any
 import jax
 import pandas as pd
 
-from .accessors._bases import SeriesAccessorMethods
-from .combining._merge import FrameMerge
-from .groupby._groupby import FrameGrouping, SeriesGrouping
-from .indexing._bases import FrameIndexingMethods, SeriesIndexingMethods
-from .io._bases import FrameIOMethods, SeriesIOMethods
+from ._eager import EagerFrame, EagerSeries
 from .io._construction import table_of_data, with_layout
-from .mapping._bases import FrameMappingMethods, SeriesMappingMethods
-from .ops._arithmetic import FrameOperatorMethods, SeriesOperatorMethods
 from .plan._expression import Expression
-from .plan._lazy import Lazy
-from .plan._lazy_frame import FramePlanning
 from .plan._query import FrameQuery
-from .reductions._bases import FrameReductionMethods, SeriesReductionMethods
-from .reshaping._bases import FrameReshapingMethods, SeriesReshapingMethods
-from .sorting._bases import FrameSortingMethods, SeriesSortingMethods
-from .stream import _streams
+from .stream._lazy_frame import FramePlanning
 from .table._dictionary import encode_objects
 from .table._from_host import column_from, index_from
 from .table._layout import layout_of
 from .table._ndframe import NDFrame, SeriesBase
 from .table._table import Table, as_count
-from .window._rolling import WindowMethods
 
 
-class JaxFrame(
-    FrameQuery,
-    FramePlanning,
-    FrameIOMethods,
-    FrameReshapingMethods,
-    FrameIndexingMethods,
-    FrameSortingMethods,
-    WindowMethods,
-    FrameMappingMethods,
-    FrameGrouping,
-    FrameReductionMethods,
-    FrameMerge,
-    FrameOperatorMethods,
-):
+class JaxFrame(FrameQuery, FramePlanning, EagerFrame):
     """A table of columns on one device or a mesh, with pandas' methods. A pytree.
 
     Args:
@@ -79,18 +54,7 @@ class JaxFrame(
         self._table, self._labels = table_of_data(data, index, columns, dtype, sharding)
 
 
-class JaxSeries(
-    SeriesIOMethods,
-    SeriesReshapingMethods,
-    SeriesIndexingMethods,
-    SeriesSortingMethods,
-    WindowMethods,
-    SeriesMappingMethods,
-    SeriesGrouping,
-    SeriesAccessorMethods,
-    SeriesReductionMethods,
-    SeriesOperatorMethods,
-):
+class JaxSeries(EagerSeries):
     """One labelled column, with pandas' methods. A pytree.
 
     Args:
@@ -139,7 +103,6 @@ class JaxSeries(
 
 
 NDFrame.frame_class = JaxFrame
-Lazy._streams = _streams
 NDFrame.series_class = JaxSeries
 NDFrame.expression_class = Expression
 

@@ -12,9 +12,11 @@ import numpy as np
 from ..table._ndframe import FrameBase, SeriesBase
 from ._declared import dtype_names
 from ._expression import Expression
-from ._methods import DECLARED, METHODS
+from ._joins import join_type, merge_keys
+from ._methods import DECLARED, GROUP_TRANSFORMATIONS, reads_of
 from ._node import Call, Node, bottom_up
-from ._relations import GROUP_TRANSFORMATIONS, RELATIONS, Labels, all_of, join_type, merge_keys
+from ._relation import Labels, all_of
+from ._relations import RELATIONS
 from ._value_dtypes import differ, differing_labels, outcomes_of, parts_by_values
 from ._wanted import wanted_columns
 
@@ -152,7 +154,7 @@ def _has_extreme_of_integers(expression: Expression, frame: FrameBase) -> bool:
     return any(
         part is not expression
         and part.function in ("min", "max")
-        and METHODS[part.function].reads == "column"
+        and reads_of(part.function) == "column"
         and _is_integer(_without_rows(part.children[0], frame))
         for part in expression._bottom_up()
     )

@@ -16,6 +16,7 @@ from ..table._unsupported import LackingError, lacking
 from ._methods import ACCESSORS, GROUPINGS, METHODS, apply
 from ._operands import as_literal
 from ._recorded_operators import RecordedOperators
+from ._signatures import arguments_of
 from ._text import text_of
 from ._tree import Tree
 
@@ -277,10 +278,7 @@ def _check_call(function: str, arguments: tuple[Any, ...], keywords: dict[str, A
     no_inplace(function, keywords.get("inplace", False))
     if "." not in function:
         method: Callable[..., Any] = getattr(NDFrame.series_class, function)
-        try:
-            inspect.signature(method).bind(None, *arguments, **keywords)
-        except TypeError as error:
-            raise TypeError(f"{function}() {error}") from None
+        arguments_of(function, inspect.signature(method), arguments, keywords)
 
 
 def _no_method(function: str) -> Exception:

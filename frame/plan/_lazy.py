@@ -9,7 +9,6 @@ from ..table._ndframe import FrameBase, SeriesBase
 from ._explain import plan_svg, plan_text
 from ._node import Call, Node
 from ._optimize import optimized as apply_rules
-from ._run import run
 
 
 class Lazy(Deferred):
@@ -21,62 +20,12 @@ class Lazy(Deferred):
     value_class: ClassVar[type]
 
     _plan: Node
-    # The room above that runs plans over batches.
-    _streams: ClassVar[Any]
 
     @classmethod
     def _of(cls, plan: Node) -> Any:
         lazy = object.__new__(cls)
         lazy._plan = plan
         return lazy
-
-    def collect(
-        self,
-        *,
-        optimizations: Mapping[str, bool] | None = None,
-        batch_rows: int | None = None,
-        memory_limit: int | str | None = None,
-        progress: bool | None = None,
-        checkpoint: Any = None,
-    ) -> Any:
-        """Runs the plan: at once, or over batches of rows if a size or a limit is given.
-
-        Over batches, rowwise methods run batch by batch, and groups, reductions and distinct rows
-        keep partial states, which go to a temporary folder when they outgrow a batch. Sums of
-        floats may differ in the last bits.
-
-        Args:
-            optimizations: rules of the optimiser to switch off by name, such as
-                `{"predicate_pushdown": False}`. The result is the same without them.
-            batch_rows: the number of rows of a batch.
-            memory_limit: bytes, or a text such as "2GiB", from which the size of batches follows.
-                The result itself comes on top.
-            progress: whether to show a progress bar; if left out, on a terminal only.
-            checkpoint: a folder for finished batches of the result, and for sorted runs, partial
-                states and parts of joins before there is one. A job that was interrupted goes on
-                from these when it is called again. The folder is removed at the end.
-
-        Raises:
-            NotImplementedError: a method cannot run over batches.
-            ValueError: there is no rule of that name, both a size and a limit are given, or the
-                checkpoint is of another plan, of other options, or of files that have changed.
-
-        Example:
-            >>> from jaxframes.frame import JaxFrame
-            >>> plan = JaxFrame({"k": [1, 2, 1], "x": [1, 2, 4]}).lazy().groupby("k").sum()
-            >>> plan.collect(batch_rows=2).x.tolist()
-            [5, 2]
-        """
-        if batch_rows is not None or memory_limit is not None or checkpoint is not None:
-            return self._streams.collect(
-                self._plan, optimizations, batch_rows=batch_rows, memory_limit=memory_limit,
-                progress=progress, checkpoint=checkpoint,
-            )  # fmt: skip
-        return run(apply_rules(self._plan, optimizations))
-
-    @property
-    def _dtypes(self) -> Any:
-        return self._streams.without_rows(self._plan).dtypes
 
     def explain(
         self, optimized: bool = True, *, optimizations: Mapping[str, bool] | None = None
@@ -92,6 +41,10 @@ class Lazy(Deferred):
     def _record(self, method: str, /, *others: Node, **arguments: Any) -> Any:
         call = Call.of(method, (self._plan, *others), arguments)
         return lazy_of(call)
+
+    def _recorded(self, method: str, arguments: dict[str, Any]) -> Any:
+        """A step of a method that records itself, with the arguments of the eager method."""
+        return self._record(method, **arguments)
 
     def _repr_svg_(self) -> str:
         return plan_svg(apply_rules(self._plan, None))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`LazyFrame`: recorded methods of frames."""
+"""Recorded methods of frames."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 import pandas as pd
 
@@ -12,30 +12,18 @@ from ..table._tracing import is_traced
 from ..table._unsupported import lacking
 from ._expression import Expression, col
 from ._lazy import Lazy, lazy_of, unheld
-from ._lazy_groups import LazyGroupBy, LazyWindows, as_keys, by_name
-from ._lazy_series import LazyArray, LazySeries, expression_of, filtered
+from ._lazy_groups import LazyGroupBy, LazyWindows, as_keys
+from ._lazy_series import LazyArray, SeriesPlan, expression_of, filtered
 from ._node import Call, Node, Scan
 from ._parse import parse
 from ._query import lines_of, names_of, variables_of_caller
-from ._relations import REDUCTIONS, listed
+from ._recorded import RecordedFrame
+from ._relation import listed
 from ._sources import Memory
 
 
-class LazyFrame(Lazy):
-    """A plan of a frame, which runs when `collect` is called. Immutable and hashable.
-
-    Made by `JaxFrame.lazy`, `scan_parquet`, `scan_csv` and `scan_arrow`. The methods are those of
-    `JaxFrame`, with the same arguments and the same answers. A method first runs on a frame
-    without rows, so wrong arguments raise where they are written, and labels and dtypes are known.
-    Columns are `col("x")`, or `plan["x"]` and `plan.x`.
-
-    Example:
-        >>> from jaxframes.frame import JaxFrame, col
-        >>> frame = JaxFrame({"k": [1, 2, 1], "x": [1.0, 2.0, 4.0]})
-        >>> plan = frame.lazy().filter(col("x") > 1).groupby("k").sum()
-        >>> plan.collect().to_pandas().x.to_dict()
-        {1: 4.0, 2: 2.0}
-    """
+class FramePlan(RecordedFrame, Lazy):
+    """The recorded methods of `LazyFrame`."""
 
     def __init__(self, *arguments: Any, **keywords: Any):
         raise TypeError(
@@ -45,26 +33,12 @@ class LazyFrame(Lazy):
 
     def __eq__(self, other: object) -> bool:
         """Whether both are the same plan of the same sources."""
-        return isinstance(other, LazyFrame) and self._plan == other._plan
+        return isinstance(other, FramePlan) and self._plan == other._plan
 
     def __hash__(self) -> int:
         return super().__hash__()
 
     # Facts that need no rows.
-
-    @property
-    def schema(self) -> pd.Series:
-        """The dtype of each column of the result.
-
-        Where pandas takes a dtype from values, as for a left join whose rows may all have a match,
-        the plan runs up to this step to find it. Other plans read no rows.
-        """
-        return self._dtypes
-
-    @property
-    def dtypes(self) -> pd.Series:
-        """The dtype of each column; see `schema`."""
-        return self.schema
 
     @property
     def columns(self) -> pd.Index:
@@ -86,7 +60,7 @@ class LazyFrame(Lazy):
     def __getitem__(self, key: Any) -> Any:
         if callable(key) and not isinstance(key, Expression):
             key = key(self)
-        if isinstance(key, LazySeries):
+        if isinstance(key, SeriesPlan):
             return filtered(self._plan, key)
         if is_expression(key):
             return self._record("filter", predicate=Expression.from_pandas(key))
@@ -102,11 +76,6 @@ class LazyFrame(Lazy):
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_") and name in self._plan.labels:
             return self[name]
-        if name in REDUCTIONS:
-            method = getattr(NDFrame.frame_class, name)
-            return lambda *operands, **options: self._record(
-                name, **by_name(method, operands, options)
-            )
         if not name.startswith("_") and hasattr(NDFrame.frame_class, name):
             raise self._unheld(name)
         raise lacking("JaxFrame", name) or AttributeError(
@@ -115,7 +84,7 @@ class LazyFrame(Lazy):
 
     def filter(
         self, items: Any = None, like: Any = None, regex: Any = None, axis: Any = None
-    ) -> "LazyFrame":
+    ) -> Self:
         """The rows that satisfy an expression; or the columns whose labels match, as in pandas.
 
         Example:
@@ -126,7 +95,7 @@ class LazyFrame(Lazy):
         """
         if callable(items) and not isinstance(items, Expression):
             items = items(self)
-        if isinstance(items, LazySeries) or is_expression(items):
+        if isinstance(items, SeriesPlan) or is_expression(items):
             return self[items]
         return self[list(self._plan.empty.filter(items, like, regex, axis)._labels)]
 
@@ -137,7 +106,7 @@ class LazyFrame(Lazy):
         local_dict: Mapping[str, Any] | None = None,
         global_dict: Mapping[str, Any] | None = None,
         level: int = 0,
-    ) -> "LazyFrame":
+    ) -> Self:
         """The rows that satisfy an expression written as text; see `JaxFrame.query`.
 
         Example:
@@ -157,7 +126,7 @@ class LazyFrame(Lazy):
             )
         return self[statement.value]
 
-    def assign(self, **values: Any) -> "LazyFrame":
+    def assign(self, **values: Any) -> Self:
         """The frame with columns set or added.
 
         A function is called with this plan.
@@ -184,7 +153,7 @@ class LazyFrame(Lazy):
         columns: Any = None,
         axis: Any = None,
         errors: Any = "ignore",
-    ) -> "LazyFrame":
+    ) -> Self:
         """Renames columns by a dict or a function."""
         empty = self._plan.empty
         after = empty.rename(mapper, columns=columns, axis=axis, errors=errors)._labels
@@ -194,66 +163,28 @@ class LazyFrame(Lazy):
 
     def drop(
         self, labels: Any = None, *, axis: Any = 0, columns: Any = None, errors: Any = "raise"
-    ) -> "LazyFrame":
+    ) -> Self:
         """The frame without some columns. Rows cannot be dropped by label: use `filter`."""
         if labels is not None and axis not in (1, "columns"):
             raise self._unheld("drop of row labels")
         columns = columns if labels is None else labels
         return self[list(self._plan.empty.drop(columns=columns, errors=errors)._labels)]
 
-    def astype(self, dtype: Any, **options: Any) -> "LazyFrame":
-        """Casts all columns to one dtype, or each to its own with a dict."""
-        return self._record("astype", dtype=dtype, **options)
-
-    def fillna(self, value: Any, **options: Any) -> "LazyFrame":
-        """Replaces missing values by one value, or by those of a dict."""
-        return self._record("fillna", value=value, **options)
-
-    def dropna(self, **options: Any) -> "LazyFrame":
-        """The rows without missing values."""
-        if options.get("axis", 0) not in (0, "index"):
-            raise self._unheld("dropna(axis=1)")
-        return self._record("dropna", **options)
-
-    # Rows.
-
-    def head(self, n: int = 5) -> "LazyFrame":
-        """The first `n` rows, or all but the last `-n` if `n` is negative."""
-        return self._record("head", n=n)
-
-    def tail(self, n: int = 5) -> "LazyFrame":
-        """The last `n` rows, or all but the first `-n` if `n` is negative."""
-        return self._record("tail", n=n)
-
-    def sort_values(self, by: Any, **options: Any) -> "LazyFrame":
-        """Sorts the rows by columns or expressions, stably."""
-        by = as_keys("sort_values", by, self._plan)
-        return self._record("sort_values", by=by, **options)
-
-    def nlargest(self, n: int, columns: Any, keep: str = "first") -> "LazyFrame":
-        """The `n` rows with the largest values, in descending order."""
-        return self._record("nlargest", n=n, columns=columns, keep=keep)
-
-    def nsmallest(self, n: int, columns: Any, keep: str = "first") -> "LazyFrame":
-        """The `n` rows with the smallest values, in ascending order."""
-        return self._record("nsmallest", n=n, columns=columns, keep=keep)
-
-    def drop_duplicates(self, subset: Any = None, **options: Any) -> "LazyFrame":
-        """The first row of each set of equal rows."""
-        subset = None if subset is None else listed(subset)
-        return self._record("drop_duplicates", subset=subset, **options)
-
-    def reset_index(self, **options: Any) -> "LazyFrame":
-        """Turns the row labels into columns, or drops them."""
-        return self._record("reset_index", **options)
-
-    def set_index(self, keys: Any, **options: Any) -> "LazyFrame":
-        """Labels the rows by columns."""
-        return self._record("set_index", keys=keys, **options)
+    def _recorded(self, method: str, arguments: dict[str, Any]) -> Any:
+        match method:
+            case "sort_values":
+                arguments["by"] = as_keys(method, arguments["by"], self._plan)
+            case "drop_duplicates" if arguments["subset"] is not None:
+                arguments["subset"] = listed(arguments["subset"])
+            case "dropna" if arguments.get("axis", 0) not in (0, "index"):
+                raise self._unheld("dropna(axis=1)")
+            case _:
+                pass
+        return super()._recorded(method, arguments)
 
     # Several frames.
 
-    def _merge(self, left: Any, right: Any, **options: Any) -> "LazyFrame":
+    def _merge(self, left: Any, right: Any, **options: Any) -> Self:
         plans = as_plan(left, "merge"), as_plan(right, "merge")
         plain = {"suffixes": ("_x", "_y")}
         options = {
@@ -263,13 +194,13 @@ class LazyFrame(Lazy):
         }
         return lazy_of(Call.of("merge", plans, options))
 
-    def merge(self, right: Any, how: str = "inner", on: Any = None, **options: Any) -> "LazyFrame":
+    def merge(self, right: Any, how: str = "inner", on: Any = None, **options: Any) -> Self:
         """Joins rows with equal keys, of a frame or of another plan; see `JaxFrame.merge`."""
         if on is not None:
             options["on"] = on
         return self._record("merge", as_plan(right, "merge"), how=how, **options)
 
-    def _concatenated(self, parts: Sequence[Any], **options: Any) -> "LazyFrame":
+    def _concatenated(self, parts: Sequence[Any], **options: Any) -> Self:
         plans = tuple(as_plan(part, "concat") for part in parts)
         options = {name: value for name, value in options.items() if value not in (None, False)}
         if options.pop("axis", 0) not in (0, "index", "rows"):
@@ -296,196 +227,7 @@ class LazyFrame(Lazy):
         """A window of all rows up to each row."""
         return LazyWindows(self, "expanding", {"min_periods": min_periods})
 
-    def value_counts(self, subset: Any = None, **options: Any) -> "LazySeries":
-        """The number of rows with each combination of values."""
-        return self._record("value_counts", subset=subset, **options)
-
-    def agg(self, func: Any, **options: Any) -> "LazySeries | LazyFrame":
-        """Reductions by name: one, a list, or a dict of them."""
-        return self._record("agg", func=func, **options)
-
-    # Results.
-
-    def to_parquet(
-        self,
-        path: Any,
-        *,
-        partition_cols: Sequence[str] | None = None,
-        max_rows_per_file: int | None = None,
-        batch_rows: int | None = None,
-        memory_limit: int | str | None = None,
-        progress: bool | None = None,
-        checkpoint: Any = None,
-        **options: Any,
-    ) -> None:
-        """Runs the plan and writes the result as Parquet; see `JaxFrame.to_parquet`.
-
-        Over batches, the file has one row group for each, and appears when it is complete.
-
-        `partition_cols` or `max_rows_per_file` make a folder of several files, with a manifest
-        that names them. The new manifest replaces the old one when all files are on the disk, so a
-        reader finds the old rows or the new ones, also after a crash. Files of the old manifest
-        are removed then.
-
-        Args:
-            path: the file; a new or empty folder, or one that was written so before.
-            partition_cols: columns of strings, integers or booleans whose values become folders
-                `key=value`.
-            max_rows_per_file: the number of rows after which a new file begins.
-            batch_rows: the number of rows of a batch; see `collect`.
-            memory_limit: the limit from which the size of batches follows; see `collect`.
-            progress: whether to show a progress bar.
-            checkpoint: a folder for finished work, from which an interrupted job goes on; see
-                `collect`. The files have the same bytes as those of a job without interruption.
-            options: those of `JaxFrame.to_parquet`: `index` and `compression`.
-
-        Raises:
-            FileExistsError: the folder has files, but no manifest.
-            BlockingIOError: another writer is at work in the folder.
-            NotImplementedError: a column of `partition_cols` has another dtype.
-
-        Example:
-            >>> import os, tempfile
-            >>> from jaxframes.frame import JaxFrame, scan_parquet
-            >>> folder = tempfile.TemporaryDirectory()
-            >>> plan = JaxFrame({"k": ["a", "b", "a"], "x": [1, 2, 3]}).lazy()
-            >>> plan.to_parquet(folder.name, partition_cols=["k"])
-            >>> sorted(os.listdir(folder.name))
-            ['_manifest.json', 'k=a', 'k=b']
-            >>> scan_parquet(folder.name).x.sum().collect().item()
-            6
-            >>> folder.cleanup()
-        """
-        options |= {"partition_cols": partition_cols, "max_rows_per_file": max_rows_per_file}
-        self._streams.to_parquet(
-            self._plan, path, {name: one for name, one in options.items() if one is not None},
-            batch_rows=batch_rows, memory_limit=memory_limit, progress=progress,
-            checkpoint=checkpoint,
-        )  # fmt: skip
-
-    def to_csv(
-        self,
-        path_or_buf: Any = None,
-        *,
-        batch_rows: int | None = None,
-        memory_limit: int | str | None = None,
-        progress: bool | None = None,
-        checkpoint: Any = None,
-        **options: Any,
-    ) -> str | None:
-        """Runs the plan and writes comma-separated values; see `JaxFrame.to_csv`.
-
-        Args:
-            path_or_buf: the file; over batches it appears when it is complete.
-            batch_rows: the number of rows of a batch; see `collect`.
-            memory_limit: the limit from which the size of batches follows; see `collect`.
-            progress: whether to show a progress bar.
-            checkpoint: a folder for finished work; see `to_parquet`.
-            options: those of `JaxFrame.to_csv`.
-        """
-        if batch_rows is None and memory_limit is None and checkpoint is None:
-            return self.collect().to_csv(path_or_buf, **options)
-        return self._streams.to_csv(
-            self._plan, path_or_buf, options, batch_rows=batch_rows, memory_limit=memory_limit,
-            progress=progress, checkpoint=checkpoint,
-        )  # fmt: skip
-
-    def batches(
-        self,
-        size: int,
-        *,
-        drop_remainder: bool = False,
-        shuffle_buffer: int | None = None,
-        seed: int = 0,
-        epochs: int | None = 1,
-        state: Mapping[str, Any] | None = None,
-        batch_rows: int | None = None,
-        memory_limit: int | str | None = None,
-        sharding: Any = None,
-    ) -> Any:
-        """Runs the plan and iterates over frames of `size` rows and one capacity.
-
-        The iterator is a `Batches`: `state()` tells its position, and `state=` starts from one and
-        gives bit for bit the batches that would have come. Rows are shuffled within buffers. A
-        plan that cannot run over batches of its sources is collected first.
-
-        Args:
-            size: the number of rows of a frame.
-            drop_remainder: whether to leave out a shorter frame at the end of a pass.
-            shuffle_buffer: the number of rows that are shuffled together, rounded up to a multiple
-                of `size`; rows keep their order if left out.
-            seed: the seed of the shuffling, which differs between passes.
-            epochs: the number of passes; endless if None.
-            state: where to start, from `state()` of an equal iterator.
-            batch_rows: the number of rows that are read at one time.
-            memory_limit: the limit from which this number follows; see `collect`. The rows that
-                are shuffled together come on top.
-            sharding: the placement of the frames; see `JaxFrame`.
-
-        Raises:
-            ValueError: a number is not positive, both `batch_rows` and `memory_limit` are given,
-                or the state is one of another plan, of other options or of files of other sizes.
-        """
-        return self._streams.batches(
-            self._plan, size, drop_remainder=drop_remainder, shuffle_buffer=shuffle_buffer,
-            seed=seed, epochs=epochs, state=state, batch_rows=batch_rows,
-            memory_limit=memory_limit, sharding=sharding,
-        )  # fmt: skip
-
-    def to_grain(
-        self,
-        size: int,
-        *,
-        random_access: bool = False,
-        drop_remainder: bool = False,
-        shuffle_buffer: int | None = None,
-        seed: int = 0,
-        epochs: int | None = 1,
-        batch_rows: int | None = None,
-    ) -> Any:
-        """A dataset of the library grain: dicts of NumPy arrays of `size` rows, by label.
-
-        By default it is a `grain.IterDataset` that streams the batches of `batches`. The state of
-        its iterator is that of `Batches.state`, which JSON holds and orbax saves.
-
-        With `random_access` it is a `grain.MapDataset` whose element `i` has the rows from
-        `i * size` on. `shuffle()` shuffles batches. The plan must keep the number and the order of
-        its rows, and start with Parquet files or a frame.
-
-        Args:
-            size: the number of rows of an element.
-            random_access: whether elements are read by number.
-            drop_remainder: whether to leave out a shorter element at the end of a pass.
-            shuffle_buffer: see `batches`; for streams.
-            seed: see `batches`; for streams.
-            epochs: see `batches`; for streams.
-            batch_rows: see `batches`; for streams.
-
-        Raises:
-            ImportError: grain is not installed; it comes with the extra `grain`.
-            NotImplementedError: `random_access`, and the number of rows is not known.
-
-        Example:
-            >>> from jaxframes.frame import JaxFrame
-            >>> plan = JaxFrame({"x": [1, 2, 3, 4, 5]}).lazy()
-            >>> dataset = plan.to_grain(2).map(lambda batch: batch["x"].sum().item())
-            >>> iterator = iter(dataset)
-            >>> next(iterator)
-            3
-            >>> state = iterator.get_state()
-            >>> resumed = iter(dataset)
-            >>> resumed.set_state(state)
-            >>> list(resumed)
-            [7, 5]
-            >>> plan.to_grain(2, random_access=True)[1]["x"].tolist()
-            [3, 4]
-        """
-        return self._streams.to_grain(
-            self._plan, size, random_access=random_access, drop_remainder=drop_remainder,
-            shuffle_buffer=shuffle_buffer, seed=seed, epochs=epochs, batch_rows=batch_rows,
-        )  # fmt: skip
-
-    def lazy(self) -> "LazyFrame":
+    def lazy(self) -> Self:
         """The plan itself."""
         return self
 
@@ -495,7 +237,7 @@ class LazyFrame(Lazy):
 
 def as_plan(value: Any, method: str) -> Node:
     """The plan of a lazy frame, or of a frame in memory."""
-    if isinstance(value, LazyFrame):
+    if isinstance(value, FramePlan):
         return value._plan
     if isinstance(value, FrameBase):
         return plan_of_frame(value, method)
@@ -519,25 +261,3 @@ def plan_of_frame(frame: FrameBase, method: str = "lazy") -> Scan:
             f"{list(labels)}. Rename them first."
         )
     return Scan(Memory(frame._like(frame._table)))
-
-
-class FramePlanning(FrameBase):
-    """Plans that start with a frame."""
-
-    def lazy(self) -> LazyFrame:
-        """A plan that starts with this frame: methods are recorded, and run by `collect`.
-
-        Example:
-            >>> from jaxframes.frame import JaxFrame, col
-            >>> plan = JaxFrame({"x": [3, 1, 2]}).lazy().filter(col("x") > 1).sort_values("x")
-            >>> print(plan.explain(optimized=False))
-            sort_values(by='x')
-            └─ filter(col('x') > 1)
-               └─ frame(3 rows, 1 columns)
-            >>> plan.collect().x.tolist()
-            [2, 3]
-        """
-        return LazyFrame._of(plan_of_frame(self))
-
-
-Lazy.frame_class = LazyFrame

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`LazyGroupBy` and `LazyWindows`: recorded methods of groups and of windows."""
 
-import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ..groupby._groupby import FrameGroupBy
@@ -11,7 +10,7 @@ from ._expression import Expression
 from ._lazy import unheld
 from ._lazy_series import LazyArray, expression_of
 from ._node import Node
-from ._relations import GROUP_METHODS
+from ._recorded import RecordedGroups, RecordedWindows
 
 
 def as_keys(method: str, keys: Any, plan: Node) -> Any:
@@ -30,13 +29,7 @@ def as_keys(method: str, keys: Any, plan: Node) -> Any:
     return expression
 
 
-def by_name(method: Callable[..., Any], operands: Any, options: Any) -> dict[str, Any]:
-    """The arguments of a method by their names."""
-    given = inspect.signature(method).bind(None, *operands, **options)
-    return dict(list(given.arguments.items())[1:])
-
-
-class LazyGroupBy:
+class LazyGroupBy(RecordedGroups):
     """Groups of a plan's rows: what `LazyFrame.groupby` returns.
 
     Reductions and transformations of `FrameGroupBy` give plans.
@@ -58,78 +51,25 @@ class LazyGroupBy:
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_") and name in self._plan:
             return self[name]
-        if name in GROUP_METHODS:
-            return lambda *operands, **options: self._record(
-                name, by_name(getattr(FrameGroupBy, name), operands, options)
-            )
         if name.startswith("_") or not hasattr(FrameGroupBy, name):
             raise AttributeError(f"'LazyGroupBy' object has no attribute {name!r}")
         raise unheld("LazyGroupBy", name)
 
-    def agg(self, func: Any = None, **options: Any) -> Any:
-        """Reductions by name: one, a list, a dict, or named pairs of a column and a reduction."""
-        if func is not None:
-            options["func"] = func
-        return self._record("agg", options)
-
-    def transform(self, func: str) -> Any:
-        """A reduction or a transformation by name, with the rows of the frame."""
-        return self._record("transform", {"func": func})
-
-    def head(self, n: int = 5) -> Any:
-        """The first `n` rows of each group."""
-        return self._record("head", {"n": n})
-
-    def tail(self, n: int = 5) -> Any:
-        """The last `n` rows of each group."""
-        return self._record("tail", {"n": n})
-
-    def size(self) -> Any:
-        """The number of rows of each group."""
-        return self._record("size", {})
-
-    def _record(self, method: str, options: Mapping[str, Any]) -> Any:
+    def _recorded(self, method: str, arguments: dict[str, Any]) -> Any:
         return self._plan._record(
             "groupby", groups=self._groups, columns=self._columns, method=method,
-            options=dict(options),
+            options=arguments,
         )  # fmt: skip
 
 
-class LazyWindows:
+class LazyWindows(RecordedWindows):
     """Windows over the rows of a plan: what `LazyFrame.rolling` and `expanding` return."""
 
     def __init__(self, plan: Any, windows: str, bounds: Mapping[str, Any]):
         self._plan, self._windows, self._bounds = plan, windows, dict(bounds)
 
-    def _record(self, method: str, **options: Any) -> Any:
+    def _recorded(self, method: str, arguments: dict[str, Any]) -> Any:
         return self._plan._record(
-            "windows", windows=self._windows, bounds=self._bounds, method=method, options=options
-        )
-
-    def sum(self) -> Any:
-        """The sum of each window."""
-        return self._record("sum")
-
-    def mean(self) -> Any:
-        """The mean of each window."""
-        return self._record("mean")
-
-    def min(self) -> Any:
-        """The least value of each window."""
-        return self._record("min")
-
-    def max(self) -> Any:
-        """The greatest value of each window."""
-        return self._record("max")
-
-    def count(self) -> Any:
-        """The number of non-missing values in each window."""
-        return self._record("count")
-
-    def std(self, ddof: int = 1) -> Any:
-        """The standard deviation of each window."""
-        return self._record("std", ddof=ddof)
-
-    def var(self, ddof: int = 1) -> Any:
-        """The variance of each window."""
-        return self._record("var", ddof=ddof)
+            "windows", windows=self._windows, bounds=self._bounds, method=method,
+            options=arguments,
+        )  # fmt: skip

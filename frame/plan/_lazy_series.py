@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`LazySeries` and `LazyValue`: recorded operators and methods.
+"""Recorded operators and methods of series and values.
 
 A column of a plan is an expression of its frame. So is an operation on several columns of one
 plan, or of plans that differ in steps on each row. Other operations, such as a comparison with a
@@ -7,7 +7,7 @@ result of groups, are steps of their own.
 """
 
 from collections.abc import Hashable, Mapping
-from typing import Any
+from typing import Any, Self
 
 from pandas.api.types import is_list_like
 
@@ -16,10 +16,12 @@ from ..table._ndframe import NDFrame
 from ..table._unsupported import lacking
 from ._expression import Expression, Namespace
 from ._lazy import Lazy, lazy_of, unheld
-from ._methods import ACCESSORS, GROUPINGS, METHODS
+from ._methods import ACCESSORS, GROUPINGS, METHODS, looks_up
 from ._node import Call, Node
+from ._recorded import RecordedSeries
 from ._recorded_operators import RecordedOperators
-from ._relations import RELATIONS, Slot, origins
+from ._relation import Slot
+from ._relations import RELATIONS, origins
 from ._value_dtypes import takes_dtype_from_values
 
 
@@ -66,103 +68,30 @@ class LazyArray(Lazy, RecordedOperators):
         return LazyNamespace(self, name, getattr(expression, name)(*operands, **keywords), plan)
 
 
-class LazyValue(LazyArray):
-    """A plan of a value, such as the maximum of a column.
-
-    Example:
-        >>> from jaxframes.frame import JaxFrame
-        >>> plan = JaxFrame({"x": [1, 2, 3]}).lazy()
-        >>> (plan.x.max() - plan.x.min()).collect().item()
-        2
-    """
+class ValuePlan(LazyArray):
+    """The recorded methods of `LazyValue`."""
 
 
-class LazySeries(LazyArray):
-    """A plan of a series: a column or an expression of a `LazyFrame`, or a result with one column.
-
-    Operators and the methods of `Expression` are those of `JaxSeries`.
-
-    Example:
-        >>> from jaxframes.frame import JaxFrame
-        >>> plan = JaxFrame({"x": [1, 2, 3]}).lazy()
-        >>> plan[plan.x * 2 > 2].x.sum().collect().item()
-        5
-    """
-
-    @property
-    def dtype(self) -> Any:
-        """The dtype of the values; see `LazyFrame.schema`."""
-        return self._dtypes
+class SeriesPlan(RecordedSeries, LazyArray):
+    """The recorded methods of `LazySeries`."""
 
     @property
     def name(self) -> Hashable:
         """The name of the series."""
         return self._plan.empty.name
 
-    def __getitem__(self, key: Any) -> "LazySeries":
+    def __getitem__(self, key: Any) -> Self:
         if callable(key):
             key = key(self)
-        if not isinstance(key, LazySeries):
+        if not isinstance(key, SeriesPlan):
             raise unheld("LazySeries", "[] without a mask")
         return filtered(self._plan, key)
-
-    def agg(self, func: Any) -> Any:
-        """Reductions by name: one, or a list of them."""
-        return self._record("agg", func=func)
-
-    def head(self, n: int = 5) -> "LazySeries":
-        """The first `n` values."""
-        return self._record("head", n=n)
-
-    def tail(self, n: int = 5) -> "LazySeries":
-        """The last `n` values."""
-        return self._record("tail", n=n)
-
-    def sort_values(self, **options: Any) -> "LazySeries":
-        """Sorts the values, stably."""
-        return self._record("sort_values", **options)
-
-    def nlargest(self, n: int = 5, keep: str = "first") -> "LazySeries":
-        """The `n` largest values, in descending order."""
-        return self._record("nlargest", n=n, keep=keep)
-
-    def nsmallest(self, n: int = 5, keep: str = "first") -> "LazySeries":
-        """The `n` smallest values, in ascending order."""
-        return self._record("nsmallest", n=n, keep=keep)
-
-    def drop_duplicates(self, **options: Any) -> "LazySeries":
-        """The first of each set of equal values."""
-        return self._record("drop_duplicates", **options)
-
-    def dropna(self, **options: Any) -> "LazySeries":
-        """The values that are not missing."""
-        return self._record("dropna", **options)
-
-    def value_counts(self, **options: Any) -> "LazySeries":
-        """The number of rows with each value."""
-        return self._record("value_counts", **options)
 
     def quantile(self, q: Any = 0.5, interpolation: str = "linear") -> Any:
         """The quantile: a value, or a series if `q` is a list."""
         if not is_list_like(q):
             return recorded("quantile", (self, q), {"interpolation": interpolation})
         return self._record("quantile", q=list(q), interpolation=interpolation)
-
-    def unique(self) -> LazyValue:
-        """The distinct values, in the order of their first rows."""
-        return self._record("unique")
-
-    def to_frame(self, **options: Any) -> Any:
-        """A frame of one column."""
-        return self._record("to_frame", **options)
-
-    def reset_index(self, **options: Any) -> Any:
-        """Turns the row labels into columns, or drops them."""
-        return self._record("reset_index", **options)
-
-    def rename(self, index: Hashable = None) -> "LazySeries":
-        """Sets the name of the series."""
-        return self._record("rename", index=index)
 
 
 class LazyNamespace:
@@ -207,7 +136,7 @@ def recorded(function: str, operands: tuple[Any, ...], keywords: Mapping[str, An
     values = (*operands, *keywords.values())
     lazies = [value for value in values if isinstance(value, LazyArray)]
     # A set of values depends on all rows of its series.
-    is_set = function in ("isin", "map", "replace") and len(lazies) > 1
+    is_set = looks_up(function) and len(lazies) > 1
     common = None if is_set else _common_plan(lazies)
     if common is not None:
         plan, expressions = common
@@ -283,6 +212,3 @@ def _rebound(expression: Expression, source: Node, plan: Node) -> Expression | N
             return None
         labels = {label: now[own] for label, own in labels.items()}
     return expression.rename(labels)
-
-
-Lazy.series_class, Lazy.value_class = LazySeries, LazyValue

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The methods of a series that an expression can record, and which rows each of them reads."""
+"""The methods that plans record, and which rows each of them reads.
+
+`Expression`, `LazySeries`, `LazyGroupBy`, `LazyWindows`, the reductions of `LazyFrame`, what runs
+over batches and the reference of plans follow from this table and from `_relations`.
+"""
 
 import operator
 from collections.abc import Callable
@@ -16,86 +20,117 @@ Reads: TypeAlias = Literal["row", "rows", "column"]
 
 
 class Method(NamedTuple):
-    """A method or an attribute of a series, of an accessor, of windows or of groups."""
+    """A method or an attribute of an object of a plan.
+
+    Attributes:
+        reads: the rows that one row of the result depends on.
+        is_attribute: whether it is an attribute.
+        by_values: whether pandas takes the dtype from values: integers become floats for a row
+            without a value or divided by zero, and get a wider dtype for a value that does not fit.
+        looks_up: whether the second operand is a set of values, of which all rows count.
+    """
 
     reads: Reads
     is_attribute: bool = False
+    by_values: bool = False
+    looks_up: bool = False
 
 
 # Names that give access to further methods: attributes, and methods with arguments.
 ACCESSORS = ("str", "dt", "cat")
 GROUPINGS = ("rolling", "expanding", "groupby")
 
-# Lines "prefix: names"; the methods of a series have no prefix. Categories belong to the whole
-# column.
+# Lines "objects: names", in sections with the fields of `Method`. The objects are frames, series,
+# their accessors and groupings, and groups of frames. A new method of an expression, of groups or
+# of windows, and a new reduction, is named here alone; a step of frames in `_relations`.
 _TABLE = """
 [row]
-: abs add astype between clip div divide eq fillna floordiv ge gt isin isna isnull le lt map mask
-: mod mul multiply ne notna notnull pow radd rdiv replace rfloordiv rmod rmul round rpow rsub
-: rtruediv sub subtract truediv where
-str: capitalize casefold cat center contains count endswith find fullmatch get isalnum isalpha
-str: isascii isdecimal isdigit islower isnumeric isspace istitle isupper len ljust lower lstrip
-str: match normalize pad removeprefix removesuffix repeat replace rfind rjust rstrip slice
-str: slice_replace startswith strip swapcase title translate upper wrap zfill
+series: abs add between div divide eq ge gt isna isnull le lt mul multiply ne notna notnull pow
+series: radd rdiv rmul round rpow rsub rtruediv sub subtract truediv
+str: capitalize casefold cat center contains endswith fullmatch get isalnum isalpha isascii
+str: isdecimal isdigit islower isnumeric isspace istitle isupper ljust lower lstrip match normalize
+str: pad removeprefix removesuffix repeat replace rjust rstrip slice slice_replace startswith strip
+str: swapcase title translate upper wrap zfill
 dt: as_unit ceil day_name floor month_name normalize round strftime total_seconds
 
-[row, attribute]
+[row, by values]
+series: astype clip fillna floordiv mask mod rfloordiv rmod where
+str: count find len rfind
+
+[row, looks up]
+series: isin
+
+[row, looks up, by values]
+series: map replace
+
+[row, attribute, by values]
 dt: day day_of_week day_of_year dayofweek dayofyear days days_in_month daysinmonth hour
 dt: is_leap_year is_month_end is_month_start is_quarter_end is_quarter_start is_year_end
 dt: is_year_start microsecond microseconds minute month nanosecond nanoseconds quarter second
 dt: seconds weekday year
 
 [rows]
-: bfill cummax cummin cumprod cumsum diff duplicated expanding ffill groupby pct_change rank
-: rolling shift
+series: duplicated expanding groupby rolling
+series groupby groups: bfill cummax cummin cumprod cumsum diff ffill pct_change rank shift
+groupby: cumcount ngroup
+groupby groups: transform
+groups: head tail
+rolling expanding: count max mean min std sum var
 cat: add_categories as_ordered as_unordered remove_categories remove_unused_categories
 cat: rename_categories reorder_categories set_categories
-rolling expanding: count max mean min std sum var
-groupby: bfill cumcount cummax cummin cumprod cumsum diff ffill ngroup pct_change rank shift
-groupby: transform
 
 [rows, attribute]
 cat: codes
 
 [column]
-: all any argmax argmin corr count cov idxmax idxmin kurt kurtosis max mean median min nunique
-: prod product quantile sem skew std sum var
+series frame groups: all any count max mean median min nunique prod quantile sem std sum var
+series frame: kurt skew
+series: argmax argmin corr cov idxmax idxmin kurtosis product
+groups: agg first last size
 
 [column, attribute]
-: hasnans is_monotonic_decreasing is_monotonic_increasing is_unique size
+series: hasnans is_monotonic_decreasing is_monotonic_increasing is_unique size
 """
 
 
-def _parsed(table: str) -> dict[str, Method]:
-    methods: dict[str, Method] = {}
+def _parsed(table: str) -> dict[str, dict[str, Method]]:
+    """The methods of each object by name."""
+    methods: dict[str, dict[str, Method]] = {}
     reads: Any = "row"
-    is_attribute = False
+    flags: list[str] = []
     for line in filter(None, table.strip().splitlines()):
         if line.startswith("["):
-            reads, _, kind = line.strip("[]").partition(", ")
-            is_attribute = kind == "attribute"
+            reads, *flags = line.strip("[]").split(", ")
             continue
-        prefixes, _, names = line.partition(":")
-        for prefix in prefixes.split() or [""]:
-            for name in names.split():
-                methods[f"{prefix}.{name}".removeprefix(".")] = Method(reads, is_attribute)
+        objects, _, names = line.partition(": ")
+        method = Method(reads, "attribute" in flags, "by values" in flags, "looks up" in flags)
+        for one in objects.split():
+            methods.setdefault(one, {}).update(dict.fromkeys(names.split(), method))
     return methods
 
 
-METHODS = _parsed(_TABLE)
+_METHODS = _parsed(_TABLE)
+# The methods of expressions; those of accessors, windows and groups have a prefix.
+METHODS = {
+    name if kind == "series" else f"{kind}.{name}": method
+    for kind in ("series", *ACCESSORS, *GROUPINGS)
+    for name, method in _METHODS[kind].items()
+}
+# The reductions of frames, and the methods of their groups and windows.
+FRAME_REDUCTIONS = tuple(_METHODS["frame"])
+GROUP_METHODS = tuple(_METHODS["groups"])
+WINDOW_METHODS = tuple(_METHODS["rolling"])
+# The methods of groups that keep rows and their labels.
+GROUP_TRANSFORMATIONS = frozenset(
+    name for name, method in _METHODS["groups"].items() if method.reads == "rows"
+)
 
-# The methods and operators whose dtype pandas takes from values: integers become floats for a row
-# without a value or divided by zero, and get a wider dtype for a value that does not fit. A plan
-# takes such a dtype from all rows:
+# The methods and operators whose dtype pandas takes from values. A plan takes such a dtype from all
+# rows:
 #   - at once, no rule of the optimiser moves rows across the step;
 #   - over batches, a first pass finds the dtype, and each batch is cast to it;
 #   - `where` and `mask` between two columns are evaluated on all rows for this.
-BY_VALUES = frozenset([
-    "where", "mask", "fillna", "astype", "clip", "map", "replace", "//", "floordiv", "rfloordiv",
-    "%", "mod", "rmod", "str.count", "str.find", "str.len", "str.rfind", "dt.days",
-    "dt.microseconds", "dt.nanoseconds", "dt.seconds",
-    *(name for name, method in METHODS.items() if name.startswith("dt.") and method.is_attribute),
-])  # fmt: skip
+BY_VALUES = frozenset(["//", "%", *(name for name, method in METHODS.items() if method.by_values)])
 # Casts a result to the dtype of all rows of a plan; see `_declaring`.
 DECLARED = "declared"
 
@@ -132,6 +167,19 @@ UNARY_OPERATORS: dict[str, Operator] = {
     "neg": Operator(operator.neg, 8),
     "pos": Operator(operator.pos, 8),
 }
+
+
+def reads_of(function: str) -> Reads:
+    """The rows that a recorded function reads for each row of its result.
+
+    Columns, operators, lists, names and NumPy's functions are not in the table: they read a row.
+    """
+    return METHODS[function].reads if function in METHODS else "row"
+
+
+def looks_up(function: str) -> bool:
+    """Whether the second operand of a recorded function is a set of values."""
+    return function in METHODS and METHODS[function].looks_up
 
 
 def apply(function: str, operands: list[Any], keywords: dict[str, Any]) -> Any:

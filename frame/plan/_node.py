@@ -16,8 +16,10 @@ from ..table._holes import assuming_holes
 from ..table._ndframe import FrameBase, NDFrame
 from ._declared import dtype_names
 from ._expression import Expression
-from ._methods import METHODS
-from ._relations import RELATIONS, Slot, join_type
+from ._joins import join_type
+from ._methods import reads_of
+from ._relation import Slot
+from ._relations import RELATIONS
 from ._sources import Source
 
 
@@ -174,6 +176,17 @@ class Call(Step):
         """Calls the eager method on the results of the inputs."""
         return RELATIONS[self.method].run(frames, self.arguments)
 
+    @property
+    def is_mapped(self) -> bool:
+        """Whether a call of each batch gives the call of all rows."""
+        return RELATIONS[self.method].is_mapped(self)
+
+    @property
+    def title(self) -> str:
+        """The method; that of groups after `groupby`."""
+        inner = self.arguments["method"] if self.method == "groupby" else None
+        return self.method if inner is None else f"groupby.{inner}"
+
     @functools.cached_property
     def empty(self) -> Any:
         """The result for inputs without rows; see `Step.empty`."""
@@ -224,7 +237,7 @@ class Call(Step):
         function = self.arguments.get("function", "")
         if self.method == "column":
             function = self.arguments["expression"].function
-        return function in METHODS and METHODS[function].reads == "column"
+        return reads_of(function) == "column"
 
 
 def _first(call: Callable[[], Any], other: Callable[[], Any]) -> Any:

@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from ._methods import BY_VALUES, METHODS, Reads
+from ._methods import BY_VALUES, Reads, looks_up, reads_of
 from ._operands import literal_key
 
 # Functions without operands, whose argument names a column or an index level.
@@ -45,9 +45,7 @@ class Tree:
     def may_widen(self) -> bool:
         """Whether values may decide a dtype within the expression; see `BY_VALUES`."""
         parts = (node.function for node in self._bottom_up())
-        return any(
-            one in BY_VALUES or (one in METHODS and METHODS[one].reads == "rows") for one in parts
-        )
+        return any(one in BY_VALUES or reads_of(one) == "rows" for one in parts)
 
     def key(self) -> Hashable:
         """A hashable key, equal for expressions that are structurally equal.
@@ -116,7 +114,7 @@ def _reads(node: Tree) -> Reads:
         case "astype" if "category" in map(str, (*operands[1:], *keywords.values())):
             # The categories are the distinct values of the column.
             return "rows"
-        case "isin" | "map" | "replace" if len(node.children) > 1:
+        case function if looks_up(function) and len(node.children) > 1:
             # The values of other rows are looked up.
             return "rows"
         case "str.cat" if len(operands) < 2 and "others" not in keywords:
@@ -125,5 +123,4 @@ def _reads(node: Tree) -> Reads:
             # A filter changes the labels of a range.
             return "rows"
         case function:
-            # Columns, operators, lists, names and NumPy's functions are not in the table.
-            return METHODS[function].reads if function in METHODS else "row"
+            return reads_of(function)

@@ -20,9 +20,9 @@ from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ._declared import dtype_names
 from ._expression import Expression
 from ._masks import MASKS
-from ._methods import BY_VALUES, DECLARED, METHODS, OPERATORS, apply
+from ._methods import BY_VALUES, DECLARED, METHODS, OPERATORS, apply, reads_of
 from ._node import Call, Node
-from ._relations import Slot
+from ._relation import Slot
 
 # They map the distinct values of a column, which a plan does not know.
 _TABLES = ("map", "replace")
@@ -74,7 +74,7 @@ def parts_by_values(expression: Expression, frame: Any) -> Iterator[Expression]:
         if not outcomes:
             return
         values[id(part)] = outcomes[0]
-        is_column = part.function in METHODS and METHODS[part.function].reads == "column"
+        is_column = reads_of(part.function) == "column"
         if is_column or not isinstance(outcomes[0], SeriesBase):
             continue
         if part.function == DECLARED or id(part) in are_declared:
@@ -101,7 +101,7 @@ def _is_exact_in_floats(value: SeriesBase) -> bool:
 
 def _reads_rows(part: Expression) -> bool:
     """Whether a method reads several rows for each, as windows and groups do."""
-    return part.function in METHODS and METHODS[part.function].reads == "rows"
+    return reads_of(part.function) == "rows"
 
 
 def _has_codes(value: Any) -> bool:

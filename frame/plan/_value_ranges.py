@@ -4,8 +4,9 @@
 from collections.abc import Hashable, Sequence
 from typing import Any
 
+from ._joins import join_type
 from ._node import Call, Node, Scan
-from ._relations import RELATIONS, join_type, origins
+from ._relations import RELATIONS, origins
 from ._row_groups import ValueRange
 
 

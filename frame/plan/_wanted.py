@@ -2,7 +2,8 @@
 """The columns that a plan needs of each of its nodes."""
 
 from ._node import Call, Node, bottom_up
-from ._relations import Labels, all_of, needed
+from ._relation import Labels, all_of
+from ._relations import needed
 
 
 def wanted_columns(root: Node) -> dict[Node, Labels]:

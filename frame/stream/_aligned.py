@@ -9,14 +9,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..combining._concat import concat
+from ..plan._methods import GROUP_TRANSFORMATIONS, looks_up
 from ..plan._node import Call
-from ..plan._relations import GROUP_TRANSFORMATIONS, RELATIONS, Slot
+from ..plan._relation import Slot
+from ..plan._relations import RELATIONS
 from ..table._ndframe import NDFrame
 from ._reductions_first import reductions_of
-
-# Their second operand is a set of values.
-_SETS = ("isin", "map", "replace")
-ALIGNED = ("apply", "filter_by", "set")
 
 
 def aligned(node: Call, build: Callable[[Any], Any]) -> Callable[[], Iterator[Any]] | None:
@@ -65,7 +63,7 @@ def _row_inputs(node: Any) -> tuple[Any, ...]:
     if node.method == "apply":
         arguments = node.arguments
         values = [*arguments["operands"], *arguments["keywords"].values()]
-        if arguments["function"] in _SETS:
+        if looks_up(arguments["function"]):
             values = values[:1]
         inputs = [node.inputs[one.position] for one in values if isinstance(one, Slot)]
         return tuple(one for one in inputs if isinstance(one.empty, NDFrame))
@@ -136,7 +134,7 @@ def _steps(node: Call, base: Any) -> tuple[list[Any], list[Any], list[Any]]:
 
 def _is_plain(node: Any) -> bool:
     """Whether a step runs on a batch as it is, without reductions over all rows."""
-    return node.method in ALIGNED or _is_rowwise(node)
+    return RELATIONS[node.method].streams == "aligns" or _is_rowwise(node)
 
 
 class _Pieces:

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ..plan._joins import join_type, merge_keys
 from ..plan._node import Call, Node
-from ..plan._relations import join_type, merge_keys
 from ..table._from_host import column_from
 from ..table._row_index import RowIndex, label_dtype
 from ._join import Held, Join

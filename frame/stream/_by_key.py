@@ -12,8 +12,10 @@ import pandas as pd
 
 from ..combining._concat import concat
 from ..plan._declared import dtype_names, in_dtypes
+from ..plan._methods import GROUP_TRANSFORMATIONS
 from ..plan._node import Call
-from ..plan._relations import GROUP_TRANSFORMATIONS, INDEX, all_of, listed, needed
+from ..plan._relation import INDEX, all_of, listed
+from ..plan._relations import needed
 from ..table._column_labels import Labels
 from ..table._from_host import column_from
 from ..table._ndframe import SeriesBase

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ...primitives._direct_index import DirectIndex
 from ..io._construction import table_of_arrow
 from ..table._ndframe import FrameBase
 from ._arrow_rows import arrow_of, in_schema
@@ -88,17 +89,14 @@ class DistinctInRange:
         return row_ids[self._first[slots] == row_ids]
 
     def _slots(self, rows: pa.Table) -> np.ndarray:
-        """The slot of each row's key, as the digits of a number."""
-        slots = np.zeros(rows.num_rows, np.int64)
-        for key, (low, high) in zip(self._keys, self._bounds, strict=True):
-            values = rows.column(key).to_numpy()
+        """The slot of each row's key."""
+        keys = [rows.column(key).to_numpy() for key in self._keys]
+        for values, (low, high) in zip(keys, self._bounds, strict=True):
             if values.min() < low or values.max() > high:
                 found = f"{values.min()} to {values.max()} and a range from {low} to {high}"
                 raise beyond_bounds("drop_duplicates", found)
-            # A difference may be too great for the dtype of the values, but not without a sign.
-            offsets = (values - values.dtype.type(low)).view(f"u{values.itemsize}")
-            slots = slots * (high - low + 1) + offsets.astype(np.int64)
-        return slots
+        index = DirectIndex.between(self._bounds, [values.dtype for values in keys])
+        return index.numbers(keys, (None,) * len(keys), np.int64)
 
     def _write(self) -> None:
         """Writes the rows in memory to a file."""

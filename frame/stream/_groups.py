@@ -2,36 +2,31 @@
 """Groups over batches: partial states that merge, as the collectives merge those of shards."""
 
 import dataclasses
+import functools
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from ...primitives._accumulators import ACCUMULATORS, PARTS, moved_squares
+from ...primitives.staging import tiered
 from ...shardings._compat import is_x64_enabled
 from ..combining._concat import concat
 from ..mapping._astype import cast_columns
 from ..plan._node import Call
-from ..plan._relations import listed
-from ..table._column import Column
+from ..plan._relation import listed
+from ..table._column import Array, Column
 from ..table._column_labels import Labels
 from ..table._ndframe import SeriesBase
 from ..table._table import Table
 from ._numbering import ROW, with_column, with_numbers
 
-# The partial columns of each reduction.
+# The partial columns of each reduction: the parts of its accumulator.
 _PARTS = {
-    "sum": ("sum",), "prod": ("prod",), "min": ("min",), "max": ("max",), "first": ("first",),
-    "last": ("last",), "any": ("any",), "all": ("all",), "count": ("count",), "size": (),
-    "mean": ("count", "total"), "var": ("count", "total", "squares"),
-    "std": ("count", "total", "squares"), "sem": ("count", "total", "squares"), "nunique": (),
-    "sum of sums": ("sum of sums",),
-}  # fmt: skip
-# The reductions of rows that make partial columns, and those that merge them, if named otherwise.
-_OF_ROWS = {"total": "sum", "squares": "var"}
-_OF_PARTS = {
-    "count": "sum",
-    "prod": "product of products",
-    **dict.fromkeys(("sum", "total", "squares"), "sum of sums"),
+    **{op: accumulator.parts for op, accumulator in ACCUMULATORS.items()},
+    **{"size": (), "nunique": (), "sum of sums": ("sum of sums",)},
 }
+# Merges of floats none of which is missing: a NaN is one of infinities of both signs.
+_OF_PARTS = {"sum": "sum of sums", "prod": "product of products"}
 # Floats are added and multiplied in the widest float, so that only the result is rounded: a partial
 # result of a narrow float may overflow where the whole does not.
 _WIDE = frozenset(["sum", "prod", "sum of sums"])
@@ -125,7 +120,7 @@ class GroupState:
             if part in ("total", "squares") or (part in _WIDE and is_real):
                 rows = rows.assign(**{f"r{column}": rows[value].astype(real)})
                 value = f"r{column}"
-            columns[name] = (value, _OF_ROWS.get(part, part))
+            columns[name] = (value, _of_rows(part))
         groups = rows.groupby(keys, sort=False, dropna=self.grouping.dropna, as_index=False)
         partial = groups.agg(**columns)
         for name, (column, part) in self.grouping.parts.items():
@@ -148,15 +143,12 @@ class GroupState:
         for name, (column, part) in parts.items():
             if part != "squares":
                 continue
-            # Chan, Golub, LeVeque (1979): squares about the mean of all, from those of each part.
-            count, total = rows[f"count{column}"], rows[f"total{column}"]
-            totals = groups[f"total{column}"].transform("sum", skipna=False)
-            mean = totals / groups[f"count{column}"].transform("sum")
-            # Squares that overflow, or of infinities, stay so.
-            is_finite = (count > 0) & (rows[name] < float("inf"))
-            shift = (total / count - mean).where(is_finite, 0.0)
-            rows = rows.assign(**{name: rows[name] + count * shift * shift})
-        merged = {name: (name, _OF_PARTS.get(part, part)) for name, (_, part) in parts.items()}
+            count, total = f"count{column}", f"total{column}"
+            whole = groups[count].transform("sum"), groups[total].transform("sum", skipna=False)
+            pieces = [rows[label] for label in (count, total, name)]
+            moved = _moved_squares(*(one._only.data for one in (*pieces, *whole)))
+            rows = rows.assign(**{name: pieces[-1]._with_columns([Column(moved)])})
+        merged = {name: (name, _of_parts(part)) for name, (_, part) in parts.items()}
         groups = rows.groupby(keys, sort=False, dropna=self.grouping.dropna, as_index=False)
         return groups.agg(size=("size", "sum"), **self._numbers, **merged)
 
@@ -210,25 +202,47 @@ class GroupState:
         rows = state[[*self.grouping.key_names, *self._numbers]]
         for position, output in enumerate(self.grouping.outputs):
             is_count = output.function == "nunique"
-            values = counts[output.column] if is_count else self._output(state, output)
-            rows = with_column(rows, f"o{position}", values._only)
+            values = counts[output.column]._only if is_count else self._output(state, output)
+            rows = with_column(rows, f"o{position}", values)
         return rows
 
-    def _output(self, state: Any, output: Output) -> Any:
-        column = output.column
-        match output.function:
-            case "size":
-                return state["size"]
-            case "mean":
-                return state[f"total{column}"] / state[f"count{column}"]
-            case "var" | "std" | "sem":
-                count = state[f"count{column}"]
-                free = count - output.ddof
-                var = (state[f"squares{column}"] / free).where(free > 0)
-                if output.function == "var":
-                    return var
-                return var**0.5 if output.function == "std" else (var / count) ** 0.5
-        return state[f"{output.function}{column}"]
+    def _output(self, state: Any, output: Output) -> Column:
+        if output.function == "size":
+            return state._column("size")
+        names = _PARTS[output.function]
+        parts = [state._column(f"{name}{output.column}") for name in names]
+        if len(parts) == 1:
+            return parts[0]
+        arrays = tuple(part.data for part in parts)
+        return Column(_finished(arrays, output.function, output.ddof))
+
+
+def _of_rows(part: str) -> str:
+    """The reduction of rows that makes a part."""
+    if part not in PARTS:
+        return part
+    return "var" if part == "squares" else PARTS[part].of_rows
+
+
+def _of_parts(part: str) -> str:
+    """The reduction that merges a part."""
+    if part not in PARTS:
+        return part
+    merge = PARTS[part].of_parts or "sum"
+    return merge if part == "count" else _OF_PARTS.get(merge, merge)
+
+
+@tiered
+def _moved_squares(
+    counts: Array, totals: Array, squares: Array, count: Array, total: Array
+) -> Array:
+    counts, count = counts.astype(squares.dtype), count.astype(squares.dtype)
+    return moved_squares(counts, totals, squares, count, total)
+
+
+@functools.partial(tiered, static_argnums=(1, 2))
+def _finished(parts: tuple[Array, ...], function: str, ddof: int) -> Array:
+    return ACCUMULATORS[function].finish(parts, ddof)
 
 
 def merged_groups(grouping: Grouping, rows: Iterable[Any]) -> Iterator[GroupState]:

@@ -8,6 +8,8 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from ...primitives._accumulators import ACCUMULATORS
+from ...primitives._direct_index import DirectIndex
 from ...primitives.staging import tiered
 from ..groupby._grouped_column import Reduction
 from ..groupby._one_pass_sums import SIZES, count_of, sum_of, sums_from
@@ -24,13 +26,13 @@ from ._key_bounds import Bounds, beyond_bounds, key_bounds, num_slots
 LEAST_ROWS_OF_SLOT = 4
 # From so many rows on a batch takes longer than its calls.
 LEAST_IN_PLACE = 1 << 18
-# The reductions whose parts are all sums and counts.
-_SUMS = frozenset(["sum", "mean", "count", "size"])
 _REDUCTIONS = {
     "sum": Reduction("sum", min_count=0),
     "total": Reduction("mean"),
     "count": Reduction("count"),
 }
+# The reductions whose parts are all sums and counts.
+_SUMS = {op for op, one in ACCUMULATORS.items() if set(one.parts) <= _REDUCTIONS.keys()} | {"size"}
 
 
 def bounds_for(grouping: Grouping, node: Any, batch_rows: int) -> Bounds | None:
@@ -121,19 +123,19 @@ class GroupsInRange:
     def _slots(self, keys: Sequence[Array]) -> tuple[Any, Array]:
         """The number of the first slot, and the slot of each row."""
         if len(keys) > 1:
-            return None, _slots(keys, self._bounds)
+            dtypes = [key.dtype for key in keys]
+            return None, _slots(keys, DirectIndex.between(self._bounds, dtypes))
         (key,), ((low, _),) = keys, self._bounds
         return key.dtype.type(low), key
 
     def taken(self) -> Any:
         """The partial rows of a `GroupState`, one for each group, which leave the table."""
         (slots,) = np.nonzero(self._sums["size"])
-        digits = np.unravel_index(slots, [high - low + 1 for low, high in self._bounds])
+        index = DirectIndex.between(self._bounds, self._key_dtypes)
         keys = {
-            # A digit may be too large for the dtype; the sum wraps around to the key.
-            name: dtype.type(low) + digit.astype(dtype)
-            for name, digit, (low, _), dtype in zip(
-                self._grouping.key_names, digits, self._bounds, self._key_dtypes, strict=True
+            name: key
+            for name, (key, _) in zip(
+                self._grouping.key_names, index.keys_of(slots, self._key_dtypes), strict=True
             )
         }
         sums = {name: values[slots] for name, values in self._sums.items()}
@@ -142,15 +144,7 @@ class GroupsInRange:
 
 
 @functools.partial(tiered, static_argnums=1)
-def _slots(keys: Sequence[Array], bounds: tuple[tuple[int, int], ...]) -> Array:
-    """The slot of each row, as the digits of a number; -1 beyond the bounds."""
-    is_slot = jnp.ones(keys[0].shape, jnp.bool_)
-    slots = jnp.zeros(keys[0].shape, jnp.int32)
-    for key, (low, high) in zip(keys, bounds, strict=True):
-        least, greatest = (key.dtype.type(bound) for bound in (low, high))
-        is_slot &= (key >= least) & (key <= greatest)
-        # The difference of narrow integers may overflow their dtype.
-        key = key.astype(jnp.int32) if key.dtype.itemsize < 4 else key
-        digits = (key - key.dtype.type(low)).astype(jnp.int32)
-        slots = slots * np.int32(high - low + 1) + digits
-    return jnp.where(is_slot, slots, np.int32(-1))
+def _slots(keys: Sequence[Array], index: DirectIndex) -> Array:
+    """The slot of each row; -1 beyond the bounds."""
+    slots = index.numbers(keys, (None,) * len(keys), np.int32)
+    return jnp.where(index.holds(keys), slots, np.int32(-1))

@@ -13,8 +13,8 @@ import numpy as np
 
 from ..align._join_types import JoinType
 from ..combining._concat import concat
+from ..plan._joins import join_type
 from ..plan._node import Call
-from ..plan._relations import join_type
 from ..table._column import host_array
 from ..table._column_labels import Labels
 from ..table._take import settled

@@ -11,8 +11,8 @@ import dataclasses
 from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any
 
+from ..plan._joins import join_type, merge_keys
 from ..plan._node import Call
-from ..plan._relations import join_type, merge_keys
 from ._join import Held, Join
 from ._numbering import can_spill
 from ._partitions import MOST_LEVELS, Part, Partitions, bits_for

@@ -19,7 +19,7 @@ from ..plan._sources import Memory
 from ..plan._value_dtypes import needs_all_rows
 from ._groups_in_range import rows_in_place
 from ._limits import row_bytes_of, rows_of_batches
-from ._pipeline import is_mapped, pipeline
+from ._pipeline import pipeline
 from ._progress import with_progress
 from ._reader import batches_of, can_stream, check_sources
 from ._stage import Stage, unstreamed
@@ -138,20 +138,14 @@ def _breaker_above(scan: Scan, root: Any) -> Call | None:
     for node in in_order(root):
         if not below & {id(child) for child in node.inputs}:
             continue
-        if isinstance(node, Call) and not is_mapped(node):
+        if isinstance(node, Call) and not node.is_mapped:
             return node
         below.add(id(node))
     return None
 
 
 def _name_of(call: Call) -> str:
-    match call.method:
-        case "groupby":
-            return f"groupby.{call.arguments['method']}"
-        case "column":
-            return str(call.arguments["expression"].function)
-        case method:
-            return method
+    return str(call.arguments["expression"].function) if call.method == "column" else call.title
 
 
 def scans_of(root: Any) -> list[Scan]:

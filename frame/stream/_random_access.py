@@ -16,7 +16,7 @@ from ..plan._row_groups import row_groups
 from ..plan._run import in_order
 from ..plan._sources import Memory, ParquetFiles
 from ._files import WatchedFiles, naming
-from ._pipeline import is_mapped, pipeline
+from ._pipeline import pipeline
 from ._reader import Rows, at_capacity, check_sources, frame_of, stored_names
 
 # Decoded row groups that are kept: a loop over shuffled batches comes back to them.
@@ -112,4 +112,4 @@ def _scan_of(root: Any) -> Scan:
 
 def _keeps_rows(call: Call) -> bool:
     is_each = RELATIONS[call.method].rows == "each" and len(call.inputs) == 1
-    return is_each and is_mapped(call)
+    return is_each and call.is_mapped

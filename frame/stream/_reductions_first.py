@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..plan._expression import Expression
-from ..plan._methods import METHODS
+from ..plan._methods import looks_up, reads_of
 from ..plan._node import Call
 from ..plan._relations import RELATIONS
 
@@ -43,14 +43,14 @@ def _collect(expression: Expression, found: dict[int, Expression]) -> bool:
     stack = [expression]
     while stack:
         part = stack.pop()
-        reads = METHODS[part.function].reads if part.function in METHODS else "row"
+        reads = reads_of(part.function)
         if reads == "column":
             if not all(child.is_rowwise() for child in part.children):
                 return False
             found[id(part)] = part
         elif part.is_rowwise():
             continue
-        elif reads == "row" and not (part.function in ("isin", "map") and len(part.children) > 1):
+        elif reads == "row" and not (looks_up(part.function) and len(part.children) > 1):
             stack.extend(part.children)
         else:
             return False
@@ -61,16 +61,15 @@ def is_reduction(node: Call) -> bool:
     """Whether a call is one reduction of an expression."""
     if node.method != "column":
         return False
-    function = node.arguments["expression"].function
-    return function in METHODS and METHODS[function].reads == "column"
+    return reads_of(node.arguments["expression"].function) == "column"
 
 
 def reduction_of_series(node: Call) -> Call | None:
     """A call of a function that reduces a series, as a call of the series' method."""
     arguments = node.arguments
     function: str = arguments.get("function", "")
-    is_known = function in RELATIONS and function in METHODS
-    if not is_known or METHODS[function].reads != "column" or len(arguments["operands"]) > 1:
+    is_known = function in RELATIONS and reads_of(function) == "column"
+    if not is_known or len(arguments["operands"]) > 1:
         return None
     return Call.of(function, node.inputs, arguments["keywords"]) if len(node.inputs) == 1 else None
 

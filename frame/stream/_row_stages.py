@@ -6,7 +6,6 @@ from typing import Any
 
 from ..plan._expression import Expression
 from ..plan._node import Call
-from ._aligned import aligned
 from ._merge import JoinSteps, check_keys, is_streamed, merged
 from ._reductions_first import (
     is_value,
@@ -81,18 +80,6 @@ def merge_stage(node: Call, left: Stage, right: Stage, batch_rows: int, steps: S
         return numbered(rows)
 
     return Stage(run, False, node.empty, unordered=lambda: run(in_order=False))
-
-
-def aligned_stage(
-    node: Call, first: Stage, others: list[Stage], build: Callable[[Any], Stage]
-) -> Stage:
-    """A call of several series or frames that have the rows of one plan."""
-    run = aligned(node, build)
-    if run is not None:
-        return Stage(run, False, node.empty)
-    if first.is_whole:
-        return whole_stage(node, lambda: node.run(first.run(), *(one.whole() for one in others)))
-    raise unstreamed(node.method)
 
 
 def column_of(node: Call, expression: Expression) -> Call:

@@ -6,9 +6,9 @@ from collections.abc import Hashable
 from typing import Any
 
 from .._expression import Expression, col
+from .._joins import join_type, merge_keys
 from .._masks import conjunction
 from .._node import Call, Node, rewritten
-from .._relations import join_type, merge_keys
 from .._row_groups import ValueRange
 from .._value_ranges import bounds_of, value_ranges
 

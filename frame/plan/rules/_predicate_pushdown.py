@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._expression import Expression
+from .._joins import join_type, merge_keys
 from .._masks import conjunction, conjuncts, is_movable
 from .._node import Call, Formula, Node, Scan, uses
-from .._relations import INDEX, RELATIONS, join_type, merge_keys, origins
+from .._relation import INDEX
+from .._relations import RELATIONS, origins
 from .._value_dtypes import takes_dtype_from_values
 from .._wanted import wanted_columns
 

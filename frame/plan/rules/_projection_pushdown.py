@@ -5,7 +5,8 @@ import dataclasses
 from collections.abc import Hashable
 
 from .._node import Call, Node, Scan, bottom_up
-from .._relations import INDEX, RELATIONS
+from .._relation import INDEX
+from .._relations import RELATIONS
 from .._wanted import wanted_columns
 
 

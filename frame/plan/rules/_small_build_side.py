@@ -3,8 +3,9 @@
 
 from typing import Any
 
+from .._joins import merge_keys
 from .._node import Call, Node, Scan, rewritten
-from .._relations import RELATIONS, merge_keys
+from .._relations import RELATIONS
 
 _SWAPPED = {"left_on": "right_on", "right_on": "left_on"}
 _KNOWN = {"how", "on", "left_on", "right_on", "suffixes"}

@@ -8,10 +8,10 @@ from typing import Any
 
 import pyarrow.dataset as ds
 
+from ..plan._node import Scan
+from ..plan._sources import ArrowRows, CsvFile, ParquetFiles, Source
 from ..table._layout import layout_of
 from ._lazy_frame import LazyFrame
-from ._node import Scan
-from ._sources import ArrowRows, CsvFile, ParquetFiles, Source
 
 
 def scan_parquet(
