@@ -12,7 +12,7 @@ from .local.parts import SegmentEncoding, as_scan
 
 def inclusive_scan(
     x: PyTree,
-    op: Operator = "add",
+    op: Operator = "sum",
     mesh: MeshLike | None = None,
     *,
     reverse: bool = False,
@@ -23,8 +23,8 @@ def inclusive_scan(
 
     Args:
         x: any pytree of arrays with the same leading axis, of any length, along which the scan
-            goes. For a named `op`, of key dtypes, and of complex numbers for `"add"` and `"mul"`.
-        op: `"add"`, `"mul"`, `"min"` or `"max"`, applied to each leaf; or an associative function
+            goes. For a named `op`, of key dtypes, and of complex numbers for `"sum"` and `"prod"`.
+        op: `"sum"`, `"prod"`, `"min"` or `"max"`, applied to each leaf; or an associative function
             of two rows, each a pytree like `x` without the leading axis, that returns such a row.
             It need not commute: its first argument comes first in the order of the scan. Static: a
             new function is a new program.
@@ -34,9 +34,9 @@ def inclusive_scan(
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
 
     Returns:
-        A pytree like `x`, of the same dtypes; bool under `"add"` and `"mul"` becomes int32. Padding
-        rows are zero. On a mesh it is sharded by rows; if the mesh does not divide the number of
-        rows, which JAX cannot shard, it is replicated.
+        A pytree like `x`, of the same dtypes; bool under `"sum"` and `"prod"` becomes int32.
+        Padding rows are zero. On a mesh it is sharded by rows; if the mesh does not divide the
+        number of rows, which JAX cannot shard, it is replicated.
 
     Raises:
         TypeError: a dtype that `op` does not support, `op` is a function with a result unlike its
@@ -58,7 +58,7 @@ def inclusive_scan(
         >>> import jax.numpy as jnp
         >>> from jaxframes import primitives, shardings
         >>> mesh = shardings.make_mesh(1)
-        >>> primitives.inclusive_scan(jnp.array([3, 1, 4, 1, 5]), "add", mesh).tolist()
+        >>> primitives.inclusive_scan(jnp.array([3, 1, 4, 1, 5]), "sum", mesh).tolist()
         [3, 4, 8, 9, 14]
     """
     caller = "inclusive_scan"
@@ -72,7 +72,7 @@ def inclusive_scan(
 
 def exclusive_scan(
     x: PyTree,
-    op: Operator = "add",
+    op: Operator = "sum",
     mesh: MeshLike | None = None,
     *,
     initial: PyTree | None = None,

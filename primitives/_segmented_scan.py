@@ -24,7 +24,7 @@ from .tiers._tiered import tiered
 
 def segmented_scan(
     x: PyTree,
-    op: Operator = "add",
+    op: Operator = "sum",
     mesh: MeshLike | None = None,
     *,
     head_flags: Bool[ArrayLike, " rows"] | None = None,
@@ -83,7 +83,7 @@ def segmented_scan(
         >>> from jaxframes import primitives, shardings
         >>> x, segment_ids = jnp.array([1, 2, 3, 4, 5]), jnp.array([7, 7, 7, 2, 2])
         >>> mesh = shardings.make_mesh(1)
-        >>> primitives.segmented_scan(x, "add", mesh, segment_ids=segment_ids).tolist()
+        >>> primitives.segmented_scan(x, "sum", mesh, segment_ids=segment_ids).tolist()
         [1, 3, 6, 4, 9]
     """
     caller = "segmented_scan"

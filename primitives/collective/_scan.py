@@ -10,7 +10,7 @@ from ._scan_shards import scan_shards
 
 def inclusive_scan(
     x: PyTree,
-    op: Operator = "add",
+    op: Operator = "sum",
     *,
     axis_name: AxisName,
     reverse: bool = False,
@@ -20,8 +20,8 @@ def inclusive_scan(
 
     Args:
         x: this shard's rows, any pytree of arrays with the same leading axis. For a named `op`, of
-            key dtypes, and of complex numbers for `"add"` and `"mul"`.
-        op: `"add"`, `"mul"`, `"min"` or `"max"`, applied to each leaf; or an associative function
+            key dtypes, and of complex numbers for `"sum"` and `"prod"`.
+        op: `"sum"`, `"prod"`, `"min"` or `"max"`, applied to each leaf; or an associative function
             of two rows, each a pytree like `x` without the leading axis, that returns such a row.
             It need not commute: its first argument comes first in the order of the scan.
         axis_name: mesh axis of the rows, or a tuple of axes.
@@ -30,8 +30,8 @@ def inclusive_scan(
             may have no valid rows.
 
     Returns:
-        A pytree like `x`, of the same dtypes; bool under `"add"` and `"mul"` becomes int32. Padding
-        rows are zero.
+        A pytree like `x`, of the same dtypes; bool under `"sum"` and `"prod"` becomes int32.
+        Padding rows are zero.
 
     Raises:
         TypeError: a dtype that `op` does not support, or a function `op` with a result unlike its
@@ -71,7 +71,7 @@ def inclusive_scan(
 
 def exclusive_scan(
     x: PyTree,
-    op: Operator = "add",
+    op: Operator = "sum",
     *,
     axis_name: AxisName,
     initial: PyTree | None = None,

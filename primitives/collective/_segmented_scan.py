@@ -19,7 +19,7 @@ from ._segment_rows import sort_segments
 
 def segmented_scan(
     x: PyTree,
-    op: Operator = "add",
+    op: Operator = "sum",
     *,
     head_flags: Bool[ArrayLike, " rows"] | None = None,
     segment_ids: Integer[ArrayLike, " rows"] | None = None,

@@ -9,12 +9,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from ._arguments import KEY_DTYPES, as_array, fits, is_key_dtype, type_of
+from ._op_names import as_scan_name
 from ._typing import Array
 
 # The position of a name is its number in the C++ kernel.
 NAMED_OPERATORS = ("add", "mul", "min", "max")
 NamedOperator: TypeAlias = Literal["add", "mul", "min", "max"]
-Operator: TypeAlias = NamedOperator | Callable[[Any, Any], Any]
+# What callers may write; within the scans a sum is "add".
+Operator: TypeAlias = Literal["sum", "prod"] | NamedOperator | Callable[[Any, Any], Any]
 
 
 class Scan(NamedTuple):
@@ -60,11 +62,12 @@ def is_kept(op: NamedOperator, left: Array, right: Array) -> Array:
 
 
 def as_operator(op: Any, caller: str) -> Any:
-    """Checks that `op` is a name or a function."""
-    if callable(op) or (isinstance(op, str) and op in NAMED_OPERATORS):
-        return op
+    """Checks that `op` is a function or a name; returns the name within the scans."""
+    name = as_scan_name(op) if isinstance(op, str) else op
+    if callable(name) or (isinstance(name, str) and name in NAMED_OPERATORS):
+        return name
     raise ValueError(
-        f"{caller}: op must be 'add', 'mul', 'min', 'max' or an associative function of two rows, "
+        f"{caller}: op must be 'sum', 'prod', 'min', 'max' or an associative function of two rows, "
         f"got {op if op is None else repr(op) if isinstance(op, str) else type_of(op)}."
     )
 

@@ -17,6 +17,7 @@ from ..contract._arguments import (
     num_rows_of,
     type_of,
 )
+from ..contract._op_names import as_reduction_name
 from ..contract._typing import Array, ArrayLike, Integer, PyTree
 from ..tiers._tiered import tiered
 from ._reduce_passes import (
@@ -133,12 +134,8 @@ def as_reduce_plan(
     caller: str, x: Any, op: Any, where: Any, transform: Any, dtype: Any, ddof: Any
 ) -> tuple[MaskedRows, ReducePlan]:
     """Checks all arguments but the number of valid rows."""
-    names, op_tree = jax.tree.flatten(op, is_leaf=lambda leaf: leaf is None)
-    for name in names:
-        if not isinstance(name, str) or name not in REDUCE_OPS:
-            known = ", ".join(map(repr, REDUCE_OPS))
-            shown = repr(name) if isinstance(name, str) else type_of(name)
-            raise ValueError(f"{caller}: op must be one of {known}, got {shown}.")
+    ops, op_tree = jax.tree.flatten(op, is_leaf=lambda leaf: leaf is None)
+    names = [as_reduction_name(name, REDUCE_OPS, caller) for name in ops]
     num_rows = num_rows_of(x, caller, "x")
     x = as_rows(x, num_rows, caller, "x")
     if dtype is not None:

@@ -8,7 +8,7 @@ from ._scan_segments import as_scan, scan_segments
 
 def inclusive_scan(
     x: PyTree,
-    op: Operator = "add",
+    op: Operator = "sum",
     *,
     reverse: bool = False,
     num_valid: int | Integer[ArrayLike, ""] | None = None,
@@ -17,16 +17,16 @@ def inclusive_scan(
 
     Args:
         x: any pytree of arrays with the same leading axis, along which the scan goes. For a named
-            `op`, of key dtypes, and of complex numbers for `"add"` and `"mul"`.
-        op: `"add"`, `"mul"`, `"min"` or `"max"`, applied to each leaf; or an associative function
+            `op`, of key dtypes, and of complex numbers for `"sum"` and `"prod"`.
+        op: `"sum"`, `"prod"`, `"min"` or `"max"`, applied to each leaf; or an associative function
             of two rows, each a pytree like `x` without the leading axis, that returns such a row.
             It need not commute: its first argument comes first in the order of the scan.
         reverse: scan from the last row to the first.
         num_valid: number of valid rows, at the front; all rows by default.
 
     Returns:
-        A pytree like `x`, of the same dtypes; bool under `"add"` and `"mul"` becomes int32. Padding
-        rows are zero.
+        A pytree like `x`, of the same dtypes; bool under `"sum"` and `"prod"` becomes int32.
+        Padding rows are zero.
 
     Raises:
         TypeError: a dtype that `op` does not support, or a function `op` with a result unlike its
@@ -60,7 +60,7 @@ def inclusive_scan(
 
 def exclusive_scan(
     x: PyTree,
-    op: Operator = "add",
+    op: Operator = "sum",
     *,
     initial: PyTree | None = None,
     reverse: bool = False,

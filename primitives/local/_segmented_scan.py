@@ -11,7 +11,7 @@ from ._segment_rows import as_segment_ids, sort_segments
 
 def segmented_scan(
     x: PyTree,
-    op: Operator = "add",
+    op: Operator = "sum",
     *,
     head_flags: Bool[ArrayLike, " rows"] | None = None,
     segment_ids: Integer[ArrayLike, " rows"] | None = None,

@@ -17,6 +17,7 @@ from ..contract._arguments import (
     num_rows_of,
     type_of,
 )
+from ..contract._op_names import as_reduction_name
 from ..contract._take import take_rows
 from ..contract._typing import Array, ArrayLike, Bool, Integer, PyTree, Shaped
 from ..kernels.scan._segmented_scan import fill_padding, per_row
@@ -155,10 +156,7 @@ def as_windows(
     caller: str, x: Any, window: Any, op: Any, offset: Any, other: Any, where: Any, ddof: Any
 ) -> tuple[WindowedRows, WindowPlan]:
     """Checks all arguments but the reach of the windows and the number of valid rows."""
-    if not isinstance(op, str) or op not in WINDOW_OPS:
-        known = ", ".join(map(repr, WINDOW_OPS))
-        shown = repr(op) if isinstance(op, str) else type_of(op)
-        raise ValueError(f"{caller}: op must be one of {known}, got {shown}.")
+    op = as_reduction_name(op, WINDOW_OPS, caller)
     num_rows = num_rows_of(x, caller, "x")
     x = as_rows(x, num_rows, caller, "x")
     for leaf in jax.tree.leaves(x):

@@ -205,15 +205,31 @@ def test_skewed_rows(distribution):
     )
 
 
+@pytest.mark.parametrize(("name", "synonym"), [("sum", "add"), ("prod", "mul")])
+def test_scans_and_reductions_take_both_names_of_an_operation(name, synonym):
+    x = np.array([3, 1, 4, 2], np.int32)
+    segment_ids = np.array([0, 0, 1, 1], np.int32)
+    calls = [
+        lambda op: local.inclusive_scan(x, op),
+        lambda op: local.reduce(x, op),
+        lambda op: local.segment_reduce(x, segment_ids, 2, op),
+        lambda op: local.windowed_reduce(x, 2, op).values,
+        lambda op: local.reduce_by_key(segment_ids, x, capacity=2, ops=op).values,
+    ]
+    for call in calls:
+        np.testing.assert_array_equal(call(synonym), call(name))
+    np.testing.assert_array_equal(local.reduce(x, synonym)[0], {"sum": 10, "prod": 24}[name])
+
+
 # Errors word for word
 
 X = np.arange(5, dtype=np.int32)
 ERRORS = [
     pytest.param(
-        lambda: local.inclusive_scan(X, "sum"),
+        lambda: local.inclusive_scan(X, "mean"),
         ValueError,
-        "inclusive_scan: op must be 'add', 'mul', 'min', 'max' or an associative function of two "
-        "rows, got 'sum'.",
+        "inclusive_scan: op must be 'sum', 'prod', 'min', 'max' or an associative function of two "
+        "rows, got 'mean'.",
         id="name",
     ),
     pytest.param(
