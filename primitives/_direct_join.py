@@ -7,7 +7,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from ._eager_reduction import known_ranges
+from ._direct_index import known_ranges
 from ._sized import in_steps
 from .contract._typing import Array
 from .kernels.join._direct_match import DirectMatches, key_table, look_up, matched_pairs

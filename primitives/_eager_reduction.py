@@ -7,22 +7,27 @@ by it. Inside `jit`, `local.reduce_by_key` chooses instead.
 
 import functools
 import math
-import weakref
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
 from . import local
+from ._direct_index import known_ranges
+from ._segment_sums import Summed, rows_of_summed, sums_of_segments
 from ._sized import in_steps
 from .contract._typing import Array
+from .kernels.reduce._segment_sum import can_sum_wide
 from .local.parts import (
+    Order,
     can_index,
     factorize_columns,
+    first_rows_among,
     has_sum_kernel,
-    ranges_of,
+    index_numbers,
     reduce_columns,
     reduce_indexed,
     reduce_numbered,
@@ -37,72 +42,182 @@ LEAST_SEGMENTS = 32
 # A capacity that suffices for most such keys is tried first.
 MOST_FEW_KEYS = 1 << 17
 SAMPLE_ROWS = 1 << 15
+# Sums of all leaves at once fill tables for all of them: they take fewer segments than that.
+ROWS_OF_A_SEGMENT = 16
+# First rows are searched in so many rows for each segment, then in all rows: in random order, n
+# segments have appeared after about n log n rows.
+LEAST_SEARCHED = 1 << 15
 # The first attempt expects one group per this many rows: filling a capacity of all rows takes
 # longer than finding few groups.
 ROWS_OF_A_GROUP = 8
 
 
+class Reductions(NamedTuple):
+    """Reductions by key.
+
+    Attributes:
+        names: the reduction of each leaf.
+        ddof: delta degrees of freedom of variances.
+        order: "key", or "first" for keys in the order of their first rows.
+        dtypes: the dtype in which each leaf is added up, for sums alone; () for their own.
+    """
+
+    names: tuple[str, ...]
+    ddof: int = 0
+    order: Order = "key"
+    dtypes: tuple[str, ...] = ()
+
+
 def reduce_eagerly(
     columns: tuple[Array, ...],
-    leaves: list[Array],
+    leaves: Sequence[Summed | None],
     num_valid: Array,
-    names: tuple[str, ...],
-    ddof: int,
+    how: Reductions,
     capacity_of: Callable[[int], int],
 ) -> tuple[tuple[tuple[Array, ...], list[Array]], Array] | None:
-    """Reduces concrete rows in any order; `capacity_of` sizes the result by the number of keys.
+    """Reduces concrete rows in any order, in one of four ways.
+
+    | Keys | Reductions | Way | Passes over the rows |
+    |---|---|---|---|
+    | integers of a small range | sums and counts, a sixteenth of the rows or fewer segments | direct index, all leaves at once | the range, one |
+    | integers of a small range | any | direct index | the range, one for each leaf |
+    | few distinct ones in a sample | one sum, in the order of the keys | hash tables with sums | one |
+    | any | any | numbers by hash tables, or by a sort for keys of several words; then segments | one, one for each leaf |
+
+    The range of an array is read once, and `note_range` tells it for nothing.
+
+    Args:
+        columns: the keys.
+        leaves: arrays; with `how.dtypes` also pairs of arrays, which stand for their products, and
+            None to count rows.
+        num_valid: the number of valid rows, at the front.
+        how: the reductions.
+        capacity_of: the capacity of the result for a number of keys.
 
     Returns:
         `((unique_columns, reduced), count)`, or None if values are traced.
-    """
-    if any(isinstance(leaf, Tracer) for leaf in (*columns, *leaves, num_valid)):
+    """  # noqa: E501
+    if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves((columns, leaves, num_valid))):
         return None
     num_segments = _num_segments(columns, num_valid)
     if num_segments is not None:
-        ranges = known_ranges(columns, num_valid)
-        counts, tables, count = reduce_indexed(
-            columns, leaves, num_valid, ranges, num_segments, names, ddof
-        )
-        dtypes = tuple(column.dtype.name for column in columns)
-        *rows, count = take_indexed(counts, tables, ranges, dtypes, capacity_of(int(count)))
-        return tuple(rows), count
-    if names == ("sum",) and _have_few_keys(columns, leaves, num_valid):
+        return _by_direct_index(columns, leaves, num_valid, num_segments, how, capacity_of)
+    arrays = _written(leaves, how)
+    if _are_one_sum(how) and _have_few_keys(columns, arrays, num_valid):
         keys, sums, count = reduce_columns(
-            columns, leaves, num_valid, names, MOST_FEW_KEYS, False, ddof, False
+            columns, arrays, num_valid, how.names, MOST_FEW_KEYS, False, how.ddof, False
         )
         capacity = capacity_of(int(count))
         if capacity <= MOST_FEW_KEYS:
             return _first((keys, sums), capacity), count
     most_keys = max(columns[0].shape[0] // ROWS_OF_A_GROUP, 1)
-    groups = factorize_columns(columns, num_valid, most_keys, True)
+    groups = factorize_columns(columns, num_valid, most_keys, how.order == "key")
     count = int(groups.count)
     first_row_ids = groups.first_row_ids if count <= most_keys else None
     rows = reduce_numbered(
-        columns, leaves, groups.group_ids, first_row_ids, groups.count, names, ddof,
+        columns, arrays, groups.group_ids, first_row_ids, groups.count, how.names, how.ddof,
         capacity_of(count),
     )  # fmt: skip
     return rows, groups.count
 
 
-# Ranges of integer arrays by id and number of valid rows, removed when the arrays are freed.
-_RANGES: dict[tuple[int, int], tuple[Any, Any]] = {}
+def _are_one_sum(how: Reductions) -> bool:
+    return how.names == ("sum",) and how.order == "key"
 
 
-def known_ranges(columns: tuple[Array, ...], num_valid: Array) -> tuple[tuple[Any, Any], ...]:
-    """The least and the greatest key of each column, on the host, cached between calls."""
-    # `int` of an array takes three times as long.
-    num_rows = num_valid.item()
-    names = [(id(column), num_rows) for column in columns]
-    if not all(name in _RANGES for name in names):
-        ranges = jax.device_get(_ranges_of(columns, num_valid))
-        for name, column, known in zip(names, columns, ranges, strict=True):
-            if name not in _RANGES:
-                weakref.finalize(column, _RANGES.pop, name, None)
-            _RANGES[name] = known
-    return tuple(_RANGES[name] for name in names)
+def _by_direct_index(
+    columns: tuple[Array, ...],
+    leaves: Sequence[Summed],
+    num_valid: Array,
+    num_segments: int,
+    how: Reductions,
+    capacity_of: Callable[[int], int],
+) -> tuple[tuple[tuple[Array, ...], list[Array]], Array]:
+    ranges = known_ranges(columns, num_valid)
+    if how.dtypes and _add_at_once(columns, leaves, num_segments, how):
+        counts, tables = _sums_of_segments(columns, leaves, num_valid, ranges, num_segments, how)
+        count = _num_nonempty(counts)
+    else:
+        counts, tables, count = reduce_indexed(
+            columns, _written(leaves, how), num_valid, ranges, num_segments, how.names, how.ddof
+        )
+    num_keys = int(count)
+    first_rows = None
+    if how.order == "first":
+        first_rows = _first_rows(columns, num_valid, ranges, num_segments, num_keys)
+    dtypes = tuple(column.dtype.name for column in columns)
+    *rows, count = take_indexed(counts, tables, first_rows, ranges, dtypes, capacity_of(num_keys))
+    return tuple(rows), count
 
 
-_ranges_of = tiered(ranges_of)
+def _add_at_once(
+    columns: tuple[Array, ...], leaves: Sequence[Summed], num_segments: int, how: Reductions
+) -> bool:
+    """Whether one pass adds up all leaves faster than a pass for each."""
+    pairs = zip(leaves, how.names, how.dtypes, strict=True)
+    are_wide = all(can_sum_wide(leaf, dtype) for leaf, name, dtype in pairs if name == "sum")
+    return are_wide and num_segments * ROWS_OF_A_SEGMENT <= columns[0].shape[0]
+
+
+def _sums_of_segments(
+    columns: tuple[Array, ...],
+    leaves: Sequence[Summed],
+    num_valid: Array,
+    ranges: Any,
+    num_segments: int,
+    how: Reductions,
+) -> tuple[Array, list[Array]]:
+    """Row counts of each segment, and a sum or a count for each leaf."""
+    if len(columns) == 1 and columns[0].dtype.itemsize >= 4:
+        # The keys are the ids of the segments.
+        ids, first_id = columns[0], np.asarray(ranges[0][0], columns[0].dtype)
+    else:
+        ids, first_id = index_numbers(columns, ranges, num_segments), None
+    own = [at for at, name in enumerate(how.names) if name == "sum"]
+    counts, sums = sums_of_segments(
+        [leaves[at] for at in own], tuple(how.dtypes[at] for at in own),
+        ids, num_segments, first_id, num_valid,
+    )  # fmt: skip
+    tables = [counts] * len(leaves)
+    for at, total in zip(own, sums, strict=True):
+        tables[at] = total
+    return counts, tables
+
+
+def _first_rows(
+    columns: tuple[Array, ...], num_valid: Array, ranges: Any, num_segments: int, num_keys: int
+) -> Array:
+    """The first row of each segment, searched in the first rows, and then in all of them."""
+    num_rows = columns[0].shape[0]
+    num_searched = max(LEAST_SEARCHED, ROWS_OF_A_SEGMENT * num_segments)
+    if num_searched < num_rows:
+        first_rows, num_found = first_rows_among(
+            columns, num_valid, ranges, num_segments, num_searched
+        )
+        if int(num_found) == num_keys:
+            return first_rows
+    return first_rows_among(columns, num_valid, ranges, num_segments, num_rows)[0]
+
+
+@tiered
+def _num_nonempty(counts: Array) -> Array:
+    return jnp.sum(counts > 0, dtype=jnp.int32)
+
+
+def _written(leaves: Sequence[Summed | None], how: Reductions) -> list[Array]:
+    """Leaves as arrays of the dtypes of their sums."""
+    dtypes = how.dtypes or ("",) * len(leaves)
+    return [
+        leaf
+        if dtype == "" or (not isinstance(leaf, tuple) and leaf.dtype.name == dtype)
+        else _rows_in_dtype(leaf, dtype)
+        for leaf, dtype in zip(leaves, dtypes, strict=True)
+    ]
+
+
+@functools.partial(tiered, static_argnums=1)
+def _rows_in_dtype(leaf: Summed, dtype: str) -> Array:
+    return rows_of_summed(leaf).astype(dtype)
 
 
 def _num_segments(columns: tuple[Array, ...], num_valid: Array) -> int | None:

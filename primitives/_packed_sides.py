@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..shardings._compat import is_x64_enabled
-from ._eager_reduction import known_ranges
+from ._direct_index import DirectIndex, known_ranges
 from .contract._typing import Array
 from .local.parts import KeySides
 from .tiers._tiered import tiered
@@ -19,9 +19,8 @@ MOST_NUMBERS = 2**63
 def pack_sides(sides: KeySides) -> KeySides:
     """Packs the columns of concrete integer keys into one, if their ranges allow it.
 
-    Each column is a digit of a mixed-radix number, from the least to the greatest key of both
-    sides. Numbers are in the order of the keys. Otherwise a join of several columns that do not fit
-    one word would sort both sides.
+    Keys are digits of a number, from the least to the greatest key of both sides. Otherwise a join
+    of several columns that do not fit one word would sort both sides.
 
     Cost:
         Work O(rows). The ranges of the columns are read back.
@@ -43,17 +42,16 @@ def pack_sides(sides: KeySides) -> KeySides:
     if math.prod(sizes) > MOST_NUMBERS:
         return sides
     # The difference of unsigned numbers wraps around for negative keys.
-    lowest = tuple(np.uint64(least % 2**64) for least, _ in ends)
-    radices = tuple(np.uint64(size % 2**64) for size in sizes)
-    a, b = (_packed(own, lowest, radices) for own in (sides.a, sides.b))
+    least = tuple(np.uint64(low % 2**64) for low, _ in ends)
+    widths = tuple(map(np.uint64, sizes))
+    a, b = (_packed(own, least, widths) for own in (sides.a, sides.b))
     return sides._replace(a=(a,), b=(b,))
 
 
 @tiered
 def _packed(
-    columns: tuple[Array, ...], lowest: tuple[Array, ...], radices: tuple[Array, ...]
+    columns: tuple[Array, ...], least: tuple[Array, ...], widths: tuple[Array, ...]
 ) -> Array:
-    number = jnp.zeros(columns[0].shape, jnp.uint64)
-    for column, least, radix in zip(columns, lowest, radices, strict=True):
-        number = number * radix + (column.astype(jnp.uint64) - least)
-    return number
+    nothing = (None,) * len(columns)
+    index = DirectIndex(least, widths, (False,) * len(columns))
+    return index.numbers(columns, nothing, np.uint64)

@@ -2,21 +2,22 @@
 """Reductions by key of whole arrays, on one device or over a mesh."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
 
 from ..shardings._compat import MeshLike
 from . import collective, local
-from ._eager_reduction import reduce_eagerly
+from ._eager_reduction import Reductions, reduce_eagerly
 from ._over_mesh import RowMesh, ValidRows, as_row_mesh
+from ._segment_sums import Summed
 from ._sized import capacity_for, map_front_packed, sized
 from .collective._exchange import Transport, check_transport
 from .contract._arguments import as_keys, as_num_valid
 from .contract._typing import Array, ArrayLike, Integer, Keys, PyTree
 from .local import ReducedRuns
-from .local.parts import LEAST_INDEXED_ROWS, as_reduction
+from .local.parts import LEAST_INDEXED_ROWS, Order, as_reduction, check_order
 from .tiers._tiered import tiered
 
 
@@ -28,6 +29,7 @@ def reduce_by_key(
     *,
     capacity: int | Callable[[int], int] | None = None,
     is_sorted: bool = False,
+    order: Order = "key",
     ddof: int = 0,
     num_valid: int | Integer[ArrayLike, ""] | None = None,
     axis: str | tuple[str, ...] | None = None,
@@ -49,6 +51,8 @@ def reduce_by_key(
             up, results of nearby lengths share compiled programs.
         is_sorted: promises that the keys are sorted, which saves the search for equal keys.
             Without it keys may come in any order. Static.
+        order: "key" for the keys in order, "first" for the order of their first rows, on one device
+            only. Static.
         ddof: delta degrees of freedom; "var" and "std" divide by the number of rows minus `ddof`.
             Static.
         num_valid: number of valid rows, at the front; all rows by default.
@@ -56,12 +60,13 @@ def reduce_by_key(
         transport: transport of the rows; see `collective.partition`.
 
     Returns:
-        `ReducedRuns(unique_keys, values, num_runs)`, in the order of the keys; the first
+        `ReducedRuns(unique_keys, values, num_runs)`, in `order`; the first
         `num_runs` rows are meaningful, and padding is zero. On a mesh they are sharded by rows
         if it divides their number. A key has the bits of its first row.
 
     Raises:
         CapacityError: an eager call was given too small a capacity.
+        NotImplementedError: `order="first"` over a mesh.
         TypeError: a dtype that is not a key dtype or not supported by an op, a traced static
             argument, or `mesh` is not a mesh.
         ValueError: lengths differ, an op or `transport` is unknown, or `axis` is not an axis of the
@@ -90,13 +95,19 @@ def reduce_by_key(
     """
     caller = "reduce_by_key"
     check_transport(transport, caller)
+    check_order(order, caller)
     row_mesh = as_row_mesh(mesh, axis, caller)
+    if row_mesh is not None and order == "first":
+        raise NotImplementedError(
+            f"{caller}: order must be 'key' over a mesh, got 'first'. Reduce the row ids by 'min' "
+            "too, and sort the results by them."
+        )
     num_shards = 1 if row_mesh is None else row_mesh.num_shards
     columns, is_tuple = as_keys(keys, caller, num_shards=num_shards)
     num_rows = columns[0].shape[0]
     values, names, ddof = as_reduction(values, ops, ddof, num_rows, caller)
     leaves, structure = jax.tree.flatten(values)
-    reduction = _Reduction(names, bool(is_sorted), ddof, transport)
+    reduction = _Reduction(names, bool(is_sorted), order, ddof, transport)
     valid = None if row_mesh is None else row_mesh.valid_rows(num_valid, num_rows, caller)
     if row_mesh is not None:
         columns, leaves = row_mesh.place((columns, leaves))
@@ -111,8 +122,7 @@ def reduce_by_key(
             columns,
             leaves,
             as_num_valid(num_valid, num_rows, caller),
-            names,
-            ddof,
+            Reductions(names, ddof, order),
             lambda count: capacity_for(count, capacity, caller),
         )
         if found is not None:
@@ -120,7 +130,7 @@ def reduce_by_key(
 
     def run(capacity: int) -> Any:
         if row_mesh is None:
-            settings = {"capacity": capacity, "num_valid": num_valid}
+            settings = {"capacity": capacity, "num_valid": num_valid, "order": order}
             return _reduce_by(local.reduce_by_key, columns, leaves, reduction, **settings)
         return _reduce_on_mesh(columns, leaves, valid, row_mesh, capacity, num_rows, reduction)
 
@@ -134,11 +144,44 @@ def _as_runs(rows: Any, num_runs: Array, structure: Any, is_tuple: bool) -> Redu
     return ReducedRuns(unique_keys, structure.unflatten(reduced), num_runs)
 
 
+def sum_by_key(
+    keys: tuple[Array, ...],
+    summed: Sequence[Summed],
+    dtypes: Sequence[str],
+    *,
+    order: Order,
+    capacity: Callable[[int], int],
+    num_valid: Array,
+) -> ReducedRuns:
+    """Sums and counts by key of concrete rows on one device, in dtypes that hold the sums.
+
+    Args:
+        keys: as for `reduce_by_key`.
+        summed: arrays, or pairs of arrays of one dtype, which stand for their products.
+        dtypes: the dtype of each sum; "" to count the rows in place of a sum.
+        order: as for `reduce_by_key`.
+        capacity: as for `reduce_by_key`.
+        num_valid: number of valid rows, at the front.
+    """
+    caller = "sum_by_key"
+    columns, _ = as_keys(keys, caller)
+    names = tuple("sum" if dtype else "count" for dtype in dtypes)
+    valid = as_num_valid(num_valid, columns[0].shape[0], caller)
+    how = Reductions(names, 0, order, tuple(dtypes))
+    found = reduce_eagerly(
+        columns, summed, valid, how, lambda count: capacity_for(count, capacity, caller)
+    )
+    assert found is not None, "values are concrete"
+    (unique_columns, sums), num_runs = found
+    return ReducedRuns(unique_columns, sums, num_runs)
+
+
 class _Reduction(NamedTuple):
     """The static arguments of a reduction. One operator name for each leaf."""
 
     names: tuple[str, ...]
     is_sorted: bool
+    order: Order
     ddof: int
     transport: Transport
 

@@ -68,8 +68,8 @@ def sums_of_segments(
             ids, first_id = ids.astype(jnp.int32), first_id.astype(jnp.int32)
         ids = ids - first_id
         sums = [
-            segment_sum(_rows_of(column).astype(dtype), ids, num_segments, num_valid=num_valid)
-            for column, dtype in zip(columns, dtypes, strict=True)
+            segment_sum(rows.astype(dtype), ids, num_segments, num_valid=num_valid)
+            for rows, dtype in zip(map(rows_of_summed, columns), dtypes, strict=True)
         ]
         return segment_count(ids, num_segments, num_valid=num_valid), sums
 
@@ -84,7 +84,8 @@ def sums_of_segments(
     return by_platform(list(columns), *rows, cpu=native, default=portable)
 
 
-def _rows_of(column: Summed) -> Array:
+def rows_of_summed(column: Summed) -> Array:
+    """The numbers to add up: a column, or a product."""
     if not isinstance(column, tuple):
         return column
     # Without the barrier, compilers may add the product before it is rounded.

@@ -24,7 +24,6 @@ from ..table._unselected import unselected
 from ._grouped_column import Groups, Options, Reduction
 from ._grouper import Grouping
 from ._groups import groups_of_keys, make_groups
-from ._key_sums import sums_by_dense_keys
 from ._one_pass_sums import (
     KeySums,
     are_sums,
@@ -79,21 +78,16 @@ class Grouped:
     def sums(self, columns: Sequence[Column], plan: Pairs) -> Any:
         """The results of a plan of sums of many rows; None for other plans.
 
-        Groups that are not cached yet are computed together with the sums.
+        Groups that are not cached yet are computed together with the sums; see
+        `primitives._eager_reduction.reduce_eagerly` for the ways.
         """
         options, table, keys = self.options, self.table, self.key_columns
         if is_traced(table, keys, columns) or not are_sums(plan, columns, table):
             return None
-        is_new = "groups" not in self._found and options.observed
-        if is_new and (not options.sort or any(map(is_unwritten, columns))):
-            found = sums_by_dense_keys(keys, table, columns, plan, options)
+        if "groups" not in self._found and options.observed:
+            found = _sums_by_key(keys, table, columns, plan, options)
             if found is not None:
-                self.once("groups", lambda: found.groups)
-                return finished_sums(plan, columns, found.parts, found.groups.of_groups)
-        if is_new and options.sort:
-            found = _sums_by_key(keys, table, columns, plan, options.dropna)
-            if found is not None:
-                groups = groups_of_keys(keys, table, found.keys, found.count, options.dropna)
+                groups = groups_of_keys(keys, table, found.keys, found.count, options)
                 self.once("groups", lambda: groups)
                 return finished_sums(plan, columns, found.parts, None)
         groups = self.groups
@@ -109,19 +103,21 @@ class Grouped:
 
 
 def _sums_by_key(
-    keys: Sequence[Column], table: Table, columns: Sequence[Column], plan: Pairs, dropna: bool
+    keys: Sequence[Column], table: Table, columns: Sequence[Column], plan: Pairs, options: Options
 ) -> KeySums | None:
     """`sums_by_key`, of all rows of a source if a mask selects most of them."""
-    rows = unselected((*keys, *columns), table.num_rows) if dropna else None
+    written = [column for column in columns if not is_unwritten(column)]
+    is_all = options.dropna and len(written) == len(columns)
+    rows = unselected((*keys, *columns), table.num_rows) if is_all else None
     if rows is None:
-        move_together((*keys, *columns))
-        return sums_by_key(keys, table, columns, plan, dropna)
+        move_together((*keys, *written))
+        return sums_by_key(keys, table, columns, plan, options)
     keys, columns = rows.columns[: len(keys)], rows.columns[len(keys) :]
     # A row of a missing key is in no group. Codes need no mask for that.
     masked = next((at for at, key in enumerate(keys) if key.type.has_codes), 0)
     (key,) = missing_elsewhere((keys[masked],), rows.mask)
     keys = (*keys[:masked], key, *keys[masked + 1 :])
-    return sums_by_key(keys, table.replace(num_rows=rows.num_rows), columns, plan, dropna)
+    return sums_by_key(keys, table.replace(num_rows=rows.num_rows), columns, plan, options)
 
 
 # Reductions of strings that read neither their order nor which of them are equal.

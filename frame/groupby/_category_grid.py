@@ -6,13 +6,13 @@ segment id, and the code of each category is a further one.
 """
 
 import functools
-import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 
+from ...primitives._direct_index import DirectIndex
 from ...primitives._sized import in_steps
 from ...primitives.staging import tiered
 from ..table._column import Array, Column, bare, ordered_keys
@@ -33,31 +33,25 @@ class Grid(NamedTuple):
     """The combinations of keys. Static under `jit`.
 
     Attributes:
-        num_others: the capacity of the groups of the other keys; 1 if there are none.
-        sizes: the number of digits of each category.
-        can_miss: whether the last digit of each category is a missing value.
+        index: the numbers of combinations. The first digit is the group of the other keys, of
+            capacity 1 if there are none; the others are codes.
         sort: whether groups are sorted by key; otherwise by appearance.
         layout: the layout of the rows.
     """
 
-    num_others: int
-    sizes: tuple[int, ...]
-    can_miss: tuple[bool, ...]
+    index: DirectIndex
     sort: bool
     layout: Layout
 
     @property
     def num_segments(self) -> int:
         """The number of combinations."""
-        return self.num_others * math.prod(self.sizes)
+        return self.index.num_segments
 
-    def digits(self, numbers: Array) -> list[Array]:
-        """The number of the other keys' group, and the digit of each category."""
-        rest, digits = numbers, []
-        for size in self.sizes[::-1]:
-            digits.append(rest % np.int32(size))
-            rest = rest // np.int32(size)
-        return [rest, *digits[::-1]]
+    @property
+    def categories(self) -> list[tuple[int, bool]]:
+        """The number of digits of each category, and whether the last one is a missing value."""
+        return list(zip(self.index.widths, self.index.can_miss, strict=True))[1:]
 
 
 def groups_of_all_categories(
@@ -82,7 +76,9 @@ def groups_of_all_categories(
         for key, misses in zip(categories, can_miss, strict=True)
     )
     num_others = 1 if others is None else others.capacity
-    grid = Grid(num_others, sizes, can_miss, options.sort, layout)
+    least = (np.int32(0),) * (1 + len(sizes))
+    index = DirectIndex(least, (num_others, *sizes), (False, *can_miss))
+    grid = Grid(index, options.sort, layout)
     most = max(2 * table.capacity, FEW_COMBINATIONS)
     if grid.num_segments > most:
         raise NotImplementedError(
@@ -132,23 +128,24 @@ def _segments_of(
     layout = grid.layout
     is_valid = is_row(keys[0].data.shape[0], num_rows, layout)
     is_member = is_valid if others is None else is_valid & (others[0] >= 0)
-    ids = jnp.zeros(is_member.shape, jnp.int32) if others is None else others[0]
-    own_ids = []
-    for key, size, can_miss in zip(keys, grid.sizes, grid.can_miss, strict=True):
+    codes, own_ids = [], []
+    for key, (size, can_miss) in zip(keys, grid.categories, strict=True):
         code, is_present = key.data.astype(jnp.int32), ~key.missing()
         if can_miss:
             code = jnp.where(is_present, code, np.int32(size - 1))
             is_present = is_valid
         is_member = is_member & is_present
-        ids = ids * np.int32(size) + code
+        codes.append(code)
         own_ids.append(layout.constrain(jnp.where(is_valid & is_present, code, np.int32(-1))))
+    of_others = jnp.zeros(is_member.shape, jnp.int32) if others is None else others[0]
+    ids = grid.index.numbers([of_others, *codes], (None,) * (1 + len(codes)), np.int32)
     ids = layout.constrain(jnp.where(is_member, ids, np.int32(-1)))
     by_group = Segments(ids, None, grid.num_segments, layout).by_group
-    other, *digits = grid.digits(position(grid.num_segments, by_group))
+    other, *digits = grid.index.digits(position(grid.num_segments, by_group))
     is_group = other < (np.int32(1) if others is None else others[1])
     first_of_categories = []
-    for own, digit, size, can_miss, limit in zip(
-        own_ids, digits, grid.sizes, grid.can_miss, limits, strict=True
+    for own, digit, (size, can_miss), limit in zip(
+        own_ids, digits, grid.categories, limits, strict=True
     ):
         is_value = digit < limit
         if can_miss or not grid.sort:
@@ -191,7 +188,7 @@ def _order(
 
 @functools.partial(tiered, static_argnums=(0, 1))
 def _digits(grid: Grid, by_group: Layout) -> list[Array]:
-    return grid.digits(position(grid.num_segments, by_group))
+    return grid.index.digits(position(grid.num_segments, by_group))
 
 
 @functools.partial(tiered, static_argnums=(2, 3, 4))
@@ -203,9 +200,9 @@ def _select(
     if not order:
         order = (position(grid.num_segments, by_group),)
     segments = in_order_of(order, is_group, capacity, by_group)
-    other, *digits = grid.digits(segments)
+    other, *digits = grid.index.digits(segments)
     codes = [
         jnp.where(digit == size - 1, np.int32(-1), digit) if can_miss else digit
-        for digit, size, can_miss in zip(digits, grid.sizes, grid.can_miss, strict=True)
+        for digit, (size, can_miss) in zip(digits, grid.categories, strict=True)
     ]
     return segments, [layout.constrain(one) for one in (other, *codes)]

@@ -56,13 +56,14 @@ def _any_of(flags: Sequence[Array]) -> Array:
 
 
 def groups_of_keys(
-    keys: Sequence[Column], table: Table, unique: Sequence[Column], count: int, dropna: bool
+    keys: Sequence[Column], table: Table, unique: Sequence[Column], count: int, options: Options
 ) -> Groups:
-    """Groups from their unique keys, in key order; the group of each row is computed on demand."""
+    """Groups from their unique keys, in order; the group of each row is computed on demand."""
     capacity = unique[0].data.shape[0]
 
     def group_ids() -> Array:
-        return make_groups(keys, table, Options(dropna=dropna)).group_ids
+        order = Options(sort=options.sort, dropna=options.dropna)
+        return make_groups(keys, table, order).group_ids
 
     columns = _with_first_zeros(unique, keys, table)
     return Groups(group_ids, None, columns, as_count(count), capacity, capacity, table.layout)

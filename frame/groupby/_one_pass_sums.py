@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sums, means and counts of many rows, outside `jit` on one device.
 
-`primitives.reduce_by_key` finds groups and sums together; groups that are known already are
+`primitives` finds groups and sums together (`sum_by_key`); groups that are known already are
 reduced by their segment ids. Other reductions have the same results, sums of floats up to rounding.
 """
 
@@ -14,6 +14,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import primitives
+from ...primitives._direct_index import note_range
+from ...primitives._reduce_by_key import sum_by_key
 from ...primitives._segment_sums import sums_of_segments
 from ...primitives.staging import tiered
 from ..ops._column_ops import factors_of
@@ -24,10 +26,12 @@ from ..table._layout import ONE_DEVICE
 from ..table._table import Count, Table
 from ..table._tracing import answered_at_once
 from ..table._unmoved import is_waiting
-from ._grouped_column import Reduction, Segments, quotient, sum_dtype
+from ._grouped_column import Options, Reduction, Segments, quotient, sum_dtype
 
 # Below this many rows, the general reductions take less time than further programs to compile.
 LEAST_ROWS = 1 << 20
+# A dictionary of at most one value for so many rows gives the range of its codes.
+ROWS_OF_A_CODE = 16
 
 
 class Part(NamedTuple):
@@ -41,8 +45,6 @@ class Part(NamedTuple):
 SIZES = Part(-1, "")
 
 
-# The values to add up for the accumulator of a column.
-Leaf = Callable[[Column, Part], Any]
 # Adds up leaves, in the dtypes of the same positions; "" counts rows. One array for each.
 Reduce = Callable[[list[Any], list[str]], Sequence[Array]]
 Plan = Sequence[tuple[int, Reduction]]
@@ -87,7 +89,7 @@ def count_of(position: int) -> Part:
 
 
 class KeySums(NamedTuple):
-    """Unique keys in order, their number, and the accumulators of a plan, by group."""
+    """Unique keys in the order of groups, their number, and the accumulators of a plan."""
 
     keys: tuple[Column, ...]
     count: int
@@ -96,27 +98,28 @@ class KeySums(NamedTuple):
 
 @answered_at_once
 def sums_by_key(
-    keys: Sequence[Column], table: Table, columns: Sequence[Column], plan: Plan, dropna: bool
+    keys: Sequence[Column], table: Table, columns: Sequence[Column], plan: Plan, options: Options
 ) -> KeySums | None:
-    """Groups and sums together, in the order of the keys; None for objects and complex numbers."""
+    """Groups and sums together; None for keys of objects and complex numbers."""
     if any(key.kind == "object" or key.dtype.kind == "c" for key in keys):
         return None
     # Codes and times stay as they are, with missing values first, so that codes may index a table.
     words = [group_keys(key) if key.is_numeric else (key.data,) for key in keys]
-    runs = None
+    num_rows, runs = table.num_rows_on_host, None
+    for key in keys:
+        if key.type.has_codes and len(key.dictionary) <= num_rows // ROWS_OF_A_CODE:
+            note_range(key.data, num_rows, -1, len(key.dictionary) - 1)
 
-    def reduce(leaves: list[Array], dtypes: list[str]) -> Sequence[Array]:
+    def reduce(leaves: list[Any], dtypes: list[str]) -> Sequence[Array]:
         nonlocal runs
-        runs = primitives.reduce_by_key(
-            tuple(word for some in words for word in some),
-            [_in_dtype(leaf, dtype) for leaf, dtype in zip(leaves, dtypes, strict=True)],
-            ["sum" if dtype else "count" for dtype in dtypes],
-            capacity=table.layout.capacity_for,
-            num_valid=table.num_rows,
-        )
+        runs = sum_by_key(
+            tuple(word for some in words for word in some), leaves, dtypes,
+            order="key" if options.sort else "first",
+            capacity=table.layout.capacity_for, num_valid=table.num_rows,
+        )  # fmt: skip
         return runs.values
 
-    parts = _accumulate(reduce, columns, plan, _leaf)
+    parts = _accumulate(_with_constants(reduce), columns, plan)
     assert runs is not None
     unique_words = iter(runs.unique_keys)
     unique = tuple(
@@ -124,9 +127,9 @@ def sums_by_key(
         for key, some in zip(keys, words, strict=True)
     )
     sums = KeySums(unique, int(runs.num_runs), parts)
-    if dropna and any(key.can_miss for key in keys):
+    if options.dropna and any(key.can_miss for key in keys):
         return _without_missing_keys(sums, table)
-    if any(key.can_miss and not key.is_numeric for key in keys):
+    if options.sort and any(key.can_miss and not key.is_numeric for key in keys):
         return _with_missing_keys_last(sums)
     return sums
 
@@ -184,31 +187,40 @@ def sums_from(
     columns: Sequence[Column],
     plan: Plan,
 ) -> Parts:
-    """The accumulators of a plan, by segment; see `sums_of_segments`.
-
-    Products of two columns and equal integers are added up without writing such a column.
-    """
+    """The accumulators of a plan, by segment; see `sums_of_segments`."""
 
     def reduce(leaves: list[Any], dtypes: list[str]) -> Sequence[Array]:
-        parts = list(zip(leaves, dtypes, strict=True))
-        own = [(leaf, dtype) for leaf, dtype in parts if dtype and not _is_constant(leaf)]
         counts, sums = sums_of_segments(
-            [leaf for leaf, _ in own],
-            tuple(dtype for _, dtype in own),
+            [leaf for leaf, dtype in zip(leaves, dtypes, strict=True) if dtype],
+            tuple(filter(None, dtypes)),
             ids, num_segments, first_id, num_rows,
         )  # fmt: skip
         in_turn = iter(sums)
-        return [
-            counts if not dtype
-            else _times(counts, leaf, dtype) if _is_constant(leaf)
-            else next(in_turn)
-            for leaf, dtype in parts
-        ]  # fmt: skip
+        return [next(in_turn) if dtype else counts for dtype in dtypes]
 
-    return _accumulate(reduce, columns, plan, _unwritten_or_leaf)
+    return _accumulate(_with_constants(reduce), columns, plan)
 
 
-def _accumulate(reduce: Reduce, columns: Sequence[Column], plan: Plan, leaf_of: Leaf) -> Parts:
+def _with_constants(reduce: Reduce) -> Reduce:
+    """Reduces equal integers by the count of the rows, without writing a column of them."""
+
+    def reduce_others(leaves: list[Any], dtypes: list[str]) -> Sequence[Array]:
+        others = [at for at, leaf in enumerate(leaves) if not _is_constant(leaf)]
+        own = [leaves[at] for at in others], [dtypes[at] for at in others]
+        if len(others) < len(leaves) and "" not in own[1]:
+            own[0].append(None)
+            own[1].append("")
+        results = reduce(*own)
+        found = dict(zip(others, results, strict=False))
+        for at, (leaf, dtype) in enumerate(zip(leaves, dtypes, strict=True)):
+            if at not in found:
+                found[at] = _times(results[own[1].index("")], leaf, dtype)
+        return [found[at] for at in range(len(leaves))]
+
+    return reduce_others
+
+
+def _accumulate(reduce: Reduce, columns: Sequence[Column], plan: Plan) -> Parts:
     """The accumulators of a plan.
 
     Floats are added with their NaNs. A NaN in a sum leads to a second pass without them: to look
@@ -221,9 +233,8 @@ def _accumulate(reduce: Reduce, columns: Sequence[Column], plan: Plan, leaf_of: 
         for part in parts
         if part == SIZES or part.dtype or columns[part.position].valid is not None
     ]
-    some_position = plan[0][0]
     leaves = [
-        leaf_of(columns[some_position if part == SIZES else part.position], part)
+        None if part == SIZES else _unwritten_or_leaf(columns[part.position], part)
         for part in at_first
     ]
     totals = dict(zip(at_first, reduce(leaves, _sum_dtypes(at_first)), strict=True))
@@ -254,8 +265,6 @@ def is_unwritten(column: Column) -> bool:
 
 def _unwritten_or_leaf(column: Column, part: Part) -> Any:
     """Like `_leaf`, but of columns that are not written yet two factors or an integer constant."""
-    if part == SIZES:
-        return None
     if part.dtype:
         constant, factors = constant_of(column), factors_of(column)
         is_exact = np.dtype(part.dtype).kind in "iu"
@@ -278,8 +287,6 @@ def _times(counts: Array, constant: Array, dtype: str) -> Array:
 
 def _leaf(column: Column, part: Part) -> Array:
     """The values to add up for an accumulator, zero where one is missing."""
-    if part == SIZES:
-        return column.data
     if part.dtype:
         return column.data if column.valid is None else _or_zero(column.data, column.valid)
     assert column.valid is not None
@@ -295,15 +302,6 @@ def _sum_dtypes(parts: Sequence[Part]) -> list[str]:
 @tiered
 def _or_zero(data: Array, valid: Array) -> Array:
     return jnp.where(valid, data, data.dtype.type(0))
-
-
-def _in_dtype(data: Array, dtype: str) -> Array:
-    return data if data.dtype == dtype or not dtype else _cast(data, dtype)
-
-
-@functools.partial(tiered, static_argnums=1)
-def _cast(data: Array, dtype: str) -> Array:
-    return data.astype(dtype)
 
 
 def _without_nan(column: Column) -> Column:

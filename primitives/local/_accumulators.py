@@ -118,8 +118,9 @@ def moved_squares(
         total: their sum.
     """
     distance = quotient(totals, counts) - quotient(total, count)
-    # Pieces without values have no mean.
-    (moved,) = moved_sums(counts, (squares,), jnp.where(counts > 0, distance, 0))
+    # Pieces without values have no mean, and squares that overflow, or of infinities, stay so.
+    is_finite = (counts > 0) & (squares < jnp.inf)
+    (moved,) = moved_sums(counts, (squares,), jnp.where(is_finite, distance, 0))
     return moved
 
 

@@ -3,7 +3,7 @@
 
 import functools
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -19,6 +19,7 @@ from ..contract._arguments import (
 )
 from ..contract._key_bits import ordered_words
 from ..contract._moved import with_tangents
+from ..contract._op_names import as_reduction_name
 from ..contract._platform import by_platform
 from ..contract._take import keep_or_zero, take_rows_or_zeros
 from ..contract._typing import Array, ArrayLike, Int, Integer, Keys, PyTree
@@ -26,17 +27,26 @@ from ..kernels.base._library import is_native
 from ..kernels.groups._factorize import factorize_words
 from ..kernels.groups._group_sums import can_sum_groups, native_group_sums
 from ..tiers._tiered import tiered
-from ._direct_index import can_index, index_of, ranges_of, reduce_segments, take_segments
+from ._direct_index import (
+    can_index,
+    in_first_order,
+    index_of,
+    ranges_of,
+    reduce_segments,
+    segments_of_index,
+    take_segments,
+)
 from ._one_device import OneDevice
 from ._run_segments import Runs
 from ._runs import KeyRuns, find_runs
-from ._segment_extremes import end_rows
+from ._segment_extremes import INT32_MAX, end_rows
 from ._segment_ops import Segments, as_summed
 from ._segments import add, as_given_ids
 
 REDUCE_OPS = (
     "sum", "prod", "min", "max", "count", "mean", "var", "std", "first", "last", "any", "all",
 )  # fmt: skip
+Order = Literal["key", "first"]
 _NOT_COMPLEX = ("min", "max", "var", "std")
 # A second program for fewer rows would take longer to compile than it saves.
 LEAST_INDEXED_ROWS = 1 << 16
@@ -60,6 +70,7 @@ def reduce_by_key(
     capacity: int | None = None,
     num_valid: int | Integer[ArrayLike, ""] | None = None,
     is_sorted: bool = False,
+    order: Order = "key",
     ddof: int = 0,
 ) -> ReducedRuns:
     """Reduces the rows of each distinct key to one row.
@@ -75,13 +86,14 @@ def reduce_by_key(
         num_valid: number of valid rows, at the front; all rows by default.
         is_sorted: promises that the keys are sorted, which saves the sort. If they are not, a key
             occurs once for each of its runs. Static.
+        order: "key" for the keys in order, "first" for the order of their first rows. Static.
         ddof: delta degrees of freedom; "var" and "std" divide by the number of rows minus `ddof`.
             Static.
 
     Returns:
-        `ReducedRuns(unique_keys, values, num_runs)`, in the order of the keys, padded with zeros.
-        A key has the bits of its first row. `num_runs > capacity` means that keys did
-        not fit: the first `capacity` of them are there.
+        `ReducedRuns(unique_keys, values, num_runs)`, in `order`, padded with zeros. A key has the
+        bits of its first row. `num_runs > capacity` means that keys did not fit: the first
+        `capacity` of them are there.
 
     Raises:
         TypeError: a dtype that is not a key dtype or not supported by an op, or a traced static
@@ -95,7 +107,7 @@ def reduce_by_key(
         leaf. Other keys that fit one word are found in hash tables, in work O(rows): one table
         while distinct keys are few, and tables for parts of the rows otherwise. A single "sum" of
         numbers of 32 or 64 bits then writes nothing for each row, and sorts if most keys are
-        distinct. Keys of several words are sorted.
+        distinct. Keys of several words are sorted. Another order sorts the results by first row.
 
     Guarantees:
         Deterministic; differentiable in `values`. Integers are exact, and wrap. A sum of floats is
@@ -123,9 +135,15 @@ def reduce_by_key(
     values, names, ddof = as_reduction(values, ops, ddof, num_rows, caller)
     capacity = as_capacity(capacity, num_rows, caller)
     valid = as_num_valid(num_valid, num_rows, caller)
-    unique_columns, reduced, num_runs = reduce_columns(
-        columns, values, valid, names, capacity, bool(is_sorted), ddof
-    )
+    check_order(order, caller)
+    if order == "first":
+        unique_columns, reduced, num_runs = _reduce_in_first_order(
+            columns, values, valid, names, capacity, bool(is_sorted), ddof
+        )
+    else:
+        unique_columns, reduced, num_runs = reduce_columns(
+            columns, values, valid, names, capacity, bool(is_sorted), ddof
+        )
     return ReducedRuns(unique_columns if is_tuple else unique_columns[0], reduced, num_runs)
 
 
@@ -145,17 +163,43 @@ def as_reduction(
                 f"{caller}: ops must be one name, or names in the structure of values, "
                 f"{structure}, got {ops!r}."
             ) from error
+    names = tuple(as_reduction_name(name, REDUCE_OPS, caller, "ops") for name in names)
     for name, leaf in zip(names, leaves, strict=True):
-        if name not in REDUCE_OPS:
-            known = ", ".join(map(repr, REDUCE_OPS))
-            shown = repr(name) if isinstance(name, str) else type_of(name)
-            raise ValueError(f"{caller}: ops must be of {known}, got {shown}.")
         if name in _NOT_COMPLEX and jnp.issubdtype(leaf.dtype, jnp.complexfloating):
             raise TypeError(
                 f"{caller}: values must be real for {name!r}, got {type_of(leaf)}. Reduce their "
                 "real and imaginary parts."
             )
     return values, names, as_static_int(ddof, caller, "ddof", 0)
+
+
+def check_order(order: Any, caller: str) -> None:
+    """Raises unless an order is known."""
+    if order not in ("key", "first"):
+        raise ValueError(f"{caller}: order must be 'key' or 'first', got {order!r}.")
+
+
+@functools.partial(tiered, static_argnums=(3, 4, 5, 6))
+def _reduce_in_first_order(
+    columns: tuple[Array, ...],
+    values: Any,
+    num_valid: Array,
+    names: tuple[str, ...],
+    capacity: int,
+    is_sorted: bool,
+    ddof: int,
+) -> tuple[tuple[Array, ...], Any, Array]:
+    """`reduce_columns`, of all keys, then sorted by their first rows."""
+    num_rows = columns[0].shape[0]
+    row_ids = like_varying(jax.lax.iota(jnp.int32, num_rows), *columns)
+    unique_columns, (reduced, first_rows), num_runs = reduce_columns(
+        columns, (values, row_ids), num_valid, (*names, "min"), num_rows, is_sorted, ddof
+    )
+    is_run = jax.lax.iota(jnp.int32, num_rows) < num_runs
+    positions = in_first_order(jnp.where(is_run, first_rows, INT32_MAX), capacity)
+    is_shown = jax.lax.iota(jnp.int32, capacity) < num_runs
+    rows = take_rows_or_zeros((unique_columns, reduced), positions, is_shown)
+    return *rows, num_runs
 
 
 @functools.partial(tiered, static_argnums=(3, 4, 5, 6, 7))
@@ -230,10 +274,10 @@ def _reduce_on_cpu(
     num_rows = columns[0].shape[0]
     # The whole table is filled and read, even for few keys.
     num_segments = min(num_rows, MOST_SEGMENTS, max(4 * capacity, LEAST_INDEXED_ROWS))
-    index = index_of(ranges_of(columns, num_valid), num_segments)
+    index, fits = index_of(ranges_of(columns, num_valid), num_segments)
 
     def by_index(columns: tuple[Array, ...], leaves: list[Array], num_valid: Array) -> Any:
-        segments = index.segments(columns, num_valid, num_segments)
+        segments = segments_of_index(index, columns, num_valid, num_segments)
         tables = reduce_segments(segments, leaves, names, ddof)
         dtypes = [column.dtype for column in columns]
         return take_segments(index, segments.counts, tables, dtypes, capacity)
@@ -251,7 +295,7 @@ def _reduce_on_cpu(
 
         return reduce_and_mark
 
-    return jax.lax.cond(index.fits, varying(by_index), varying(by_hash), columns, leaves, num_valid)
+    return jax.lax.cond(fits, varying(by_index), varying(by_hash), columns, leaves, num_valid)
 
 
 def _can_index(columns: tuple[Array, ...]) -> bool:

@@ -72,11 +72,15 @@ Keys and their runs:
 - `keys_of_groups`: keys of the groups, padded with zeros.
 - `reduce_columns`: `reduce_by_key` of checked arguments.
 - `reduce_numbered`: keys and reductions of numbered groups.
+- `Order`: orders of the results, which `check_order` checks.
 - `has_sum_kernel`: whether a kernel sums the rows of each key.
+- `DirectIndex`: numbers of rows whose digits are keys.
 - `can_index`: whether keys are integers that may index a table.
 - `LEAST_INDEXED_ROWS`: the least number of rows for such a table.
 - `ranges_of`: least and greatest key of each column.
 - `reduce_indexed`: reductions of keys in known ranges, by segment.
+- `index_numbers`: segment id of each row.
+- `first_rows_among`: first row of each segment, among the first rows.
 - `take_indexed`: keys and reductions of the segments that have rows.
 - `unique_columns_of`: distinct keys, row ids, inverse and counts.
 - `most_keys`: upper bound of the keys of a set operation.
@@ -197,7 +201,15 @@ from ._blockwise import COMBINE, BlockParts, identity_of_reduction
 from ._bucket import as_bucket_ids, group_by_bucket
 from ._compact import as_masked_rows, select_rows
 from ._concatenate import PieceCounts, as_pieces, pack_pieces
-from ._direct_index import can_index, ranges_of, reduce_indexed, take_indexed
+from ._direct_index import (
+    DirectIndex,
+    can_index,
+    first_rows_among,
+    index_numbers,
+    ranges_of,
+    reduce_indexed,
+    take_indexed,
+)
 from ._factorize import factorize_columns, keys_of_groups
 from ._histogram import as_digit_arguments, as_histogram_arguments, count_digits, count_rows
 from ._join import How, KeyedHow, as_pair_capacity, as_sides, match_sides, pairs_of_sides
@@ -222,7 +234,9 @@ from ._quantile_ranks import quantile_positions
 from ._reduce import as_reduce_plan, as_rows_to_reduce
 from ._reduce_by_key import (
     LEAST_INDEXED_ROWS,
+    Order,
     as_reduction,
+    check_order,
     has_sum_kernel,
     of_runs,
     reduce_columns,
@@ -281,6 +295,7 @@ __all__ = [
     "AsofRule",
     "BlockParts",
     "Candidate",
+    "DirectIndex",
     "Direction",
     "Found",
     "How",
@@ -291,6 +306,7 @@ __all__ = [
     "MaskedRows",
     "Moments",
     "OneDevice",
+    "Order",
     "PairMoments",
     "PieceCounts",
     "RankMethod",
@@ -342,6 +358,7 @@ __all__ = [
     "check_bounds",
     "check_encoding",
     "check_merged_rows",
+    "check_order",
     "check_rows_of_sides",
     "check_same_columns",
     "choose_rows",
@@ -354,11 +371,13 @@ __all__ = [
     "factorize_columns",
     "find_positions",
     "find_runs",
+    "first_rows_among",
     "from_nearer_end",
     "group_by_bucket",
     "has_sum_kernel",
     "head_flags",
     "identity_of_reduction",
+    "index_numbers",
     "interpolated",
     "inverse_of",
     "is_member",

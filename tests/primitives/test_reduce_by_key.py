@@ -10,8 +10,8 @@ import oracles
 import pandas as pd
 import pytest
 from jaxframes import primitives
-from jaxframes.primitives import CapacityError, _eager_reduction, local
-from on_shards import noting
+from jaxframes.primitives import CapacityError, _direct_index, _eager_reduction, local
+from on_shards import mesh_of, noting
 
 NUM_ROWS = 70_000
 OPS = ("sum", "min", "count", "all")
@@ -67,6 +67,49 @@ def test_an_eager_call_has_one_row_for_each_key(name):
                 assert leaf[count:].tolist() == [0] * room
 
 
+@pytest.mark.parametrize("name", ["dense", "few, far apart", "digits", "two words"])
+@pytest.mark.parametrize("is_traced", [False, True])
+def test_keys_in_the_order_of_their_first_rows(name, is_traced):
+    keys = jax.tree.map(lambda column: column[: 9000 if is_traced else None], KEYS[name]())
+    columns = keys if isinstance(keys, tuple) else (keys,)
+    values = np.random.default_rng(3).integers(-9, 9, len(columns[0]))
+    rows = pd.DataFrame({"value": values, **dict(enumerate(columns))})
+    groups = rows.groupby(list(range(len(columns))), sort=False).value
+    wanted = groups.agg(["sum", "max", "count"])
+
+    def reduce(keys, values, capacity=None):
+        ops = ["sum", "max", "count"]
+        return primitives.reduce_by_key(keys, [values] * 3, ops, order="first", capacity=capacity)
+
+    on_device = jax.tree.map(jnp.asarray, keys)
+    if is_traced:
+        reduce = jax.jit(reduce, static_argnames="capacity")
+        found = reduce(on_device, values, capacity=len(wanted) + 2)
+    else:
+        found = reduce(on_device, values)
+    count = len(wanted)
+    assert found.num_runs == count
+    unique_keys = found.unique_keys if isinstance(keys, tuple) else (found.unique_keys,)
+    index = wanted.index.to_frame()
+    for at, column in enumerate(unique_keys):
+        np.testing.assert_array_equal(column[:count], index.iloc[:, at])
+    for leaf, op in zip(found.values, wanted, strict=True):
+        np.testing.assert_array_equal(leaf[:count], wanted[op])
+        assert not np.asarray(leaf[count:]).any()
+
+
+def test_orders_that_are_refused():
+    message = "reduce_by_key: order must be 'key' or 'first', got 'last'."
+    with pytest.raises(ValueError, match=message):
+        primitives.reduce_by_key(np.arange(3), np.arange(3), "sum", order="last")
+    with pytest.raises(NotImplementedError) as raised:
+        primitives.reduce_by_key(np.arange(3), np.arange(3), "sum", mesh_of(2), order="first")
+    assert str(raised.value) == (
+        "reduce_by_key: order must be 'key' over a mesh, got 'first'. Reduce the row ids by 'min' "
+        "too, and sort the results by them."
+    )
+
+
 @pytest.mark.parametrize("name", ["dense", "many, far apart", "digits", "two words"])
 def test_eager_and_traced_calls_have_the_same_bits(name):
     keys = jax.tree.map(jnp.asarray, KEYS[name]())
@@ -102,15 +145,15 @@ def test_a_sample_that_shows_few_of_many_keys(most, monkeypatch):
 def test_ranges_are_known_as_long_as_keys_live():
     keys = jnp.asarray(integers(1000))
     gc.collect()
-    before = dict(_eager_reduction._RANGES)
+    before = dict(_direct_index._RANGES)
     for num_valid in (NUM_ROWS, 10, NUM_ROWS):
         found = primitives.reduce_by_key(keys, keys, "sum", num_valid=num_valid)
         wanted = np.unique(np.asarray(keys[:num_valid]))
         np.testing.assert_array_equal(found.unique_keys, wanted)
-    assert len(_eager_reduction._RANGES) == len(before) + 2
+    assert len(_direct_index._RANGES) == len(before) + 2
     del keys, found
     gc.collect()
-    assert before == _eager_reduction._RANGES
+    assert before == _direct_index._RANGES
 
 
 @pytest.mark.usefixtures("x64_off")

@@ -5,8 +5,9 @@ import pytest
 from frame_examples import mixed_frame
 from frame_parity import assert_parity
 from jaxframes.frame import JaxFrame
-from jaxframes.frame.groupby import _base, _key_sums, _one_pass_sums
+from jaxframes.frame.groupby import _base, _groups, _one_pass_sums
 from jaxframes.frame.table import _computed, _unmoved
+from jaxframes.primitives import _eager_reduction
 
 ULPS = 256
 
@@ -333,7 +334,7 @@ def key_examples():
 @pytest.mark.parametrize("dropna", [True, False])
 @pytest.mark.parametrize("others", [[], ["small"]])
 def test_sums_in_the_order_of_the_first_rows(key, dropna, others, monkeypatch):
-    monkeypatch.setattr(_key_sums, "LEAST_SEARCHED", 100)
+    monkeypatch.setattr(_eager_reduction, "LEAST_SEARCHED", 100)
     rng = np.random.default_rng(6)
     frame = pd.DataFrame({"k": key_examples()[key]})
     frame["i"] = rng.integers(-(2**40), 2**40, len(frame))
@@ -353,8 +354,8 @@ def test_sums_in_the_order_of_the_first_rows(key, dropna, others, monkeypatch):
 
 
 def test_no_segment_ids_are_written_for_one_dense_key(monkeypatch):
-    monkeypatch.setattr(_key_sums, "segment_ids_of", pytest.fail)
+    monkeypatch.setattr(_eager_reduction, "index_numbers", pytest.fail)
+    monkeypatch.setattr(_groups, "make_groups", pytest.fail)
     frame = JaxFrame({"k": np.arange(2000)[::-1] % 7, "x": np.arange(2000)})
     grouped = frame.groupby("k", sort=False)
-    monkeypatch.setattr(_base, "make_groups", None)
     assert grouped.x.sum().index.tolist() == [4, 3, 2, 1, 0, 6, 5]
