@@ -13,15 +13,18 @@ Environment:
 """
 
 import gc
+import math
 import os
 import re
 from collections.abc import Generator, Iterator
+from pathlib import Path
 from typing import Any
 
 import hypothesis
 import jax
 import pytest
 from covering import RUNS_ALL, covering_items
+from processor_time import ProcessorTime
 
 TYPECHECK = os.environ.get("JAXFRAMES_TYPECHECK") == "1"
 
@@ -46,7 +49,20 @@ hypothesis.settings.register_profile("long", deadline=None, max_examples=2000)
 hypothesis.settings.load_profile(os.environ.get("JAXFRAMES_HYPOTHESIS", "ci"))
 
 
+# Of a worker; two of them, and what else a machine of 8 GiB runs, have room.
+_MOST_RESIDENT_BYTES = 2_500_000_000
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--most-processor-seconds",
+        type=float,
+        help="fails a run that takes a quarter more processor time than this",
+    )
+
+
 def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(ProcessorTime(config.getoption("most_processor_seconds")))
     config.addinivalue_line(
         "markers", "checks_arguments: breaks the annotations on purpose, to read our own message"
     )
@@ -119,7 +135,19 @@ def x64_off() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def compiled_programs_go_with_their_module() -> Iterator[None]:
-    """Frees the programs that a module compiled: those of the whole suite fill gigabytes."""
+def compiled_programs_are_bounded() -> Iterator[None]:
+    """Frees what the tests compiled once it fills some memory: that of the whole suite is too much.
+
+    Each module would compile again what most of them need.
+    """
     yield
-    jax.clear_caches()
+    if _resident_bytes() > _MOST_RESIDENT_BYTES:
+        jax.clear_caches()
+
+
+def _resident_bytes() -> float:
+    """Memory of this process; where only Linux' way would tell, infinite."""
+    pages = Path("/proc/self/statm")
+    if not pages.exists():
+        return math.inf
+    return int(pages.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -6,6 +6,7 @@ from typing import Any
 import jax
 import pandas as pd
 
+from ..table._column import Column
 from ..table._distinct_values import through_values
 from ..table._ndframe import SeriesBase, as_series
 from ..table._recode import as_string
@@ -23,14 +24,15 @@ def to_numeric(arg: Any, errors: str = "raise", downcast: Any = None) -> Any:
             holds all numbers. For strings only.
 
     Returns:
-        A JaxSeries of numbers; series of numbers are returned as they are.
+        A JaxSeries of numbers; series of numbers are returned as they are. Times become the counts
+        of their unit, NaT the least int64.
 
     Raises:
-        TypeError: a column of times or objects.
+        TypeError: a column of objects.
         ValueError: a string is not a number.
 
     Differences from pandas:
-        Times are not converted. Inside `jit` all strings of the dictionary are parsed.
+        Inside `jit` all strings of the dictionary are parsed.
 
     Example:
         >>> from jaxframes.frame import JaxSeries, to_numeric
@@ -48,6 +50,8 @@ def to_numeric(arg: Any, errors: str = "raise", downcast: Any = None) -> Any:
         if downcast is not None:
             raise NotImplementedError("to_numeric: downcast is for strings. Use astype().")
         return arg
+    if column.type.is_time:
+        return arg._with_column(Column(column.data))
     if column.kind not in ("string", "category"):
         raise TypeError(f"to_numeric: Invalid object type, got a column of {column.dtype_name}.")
 

@@ -32,6 +32,7 @@ OPS_OF_KIND = {
                   "argmax"),
     "object": (),
 }  # fmt: skip
+_OF_OBJECTS = ("sum", "prod", *ORDERED)
 OPS_WITHOUT_COMPLEX = ("min", "max", "argmin", "argmax", "median", "skew", "kurt", "quantile")
 
 
@@ -255,6 +256,13 @@ def _is_truth(column: Column, columns: Sequence[Column]) -> bool:
     return column.kind == "category" or (column.kind == "datetime" and with_strings)
 
 
+def _are_objects(columns: Sequence[Column], op: str) -> bool:
+    """Whether results of columns are objects: for pandas bools with missing values are."""
+    return op in _OF_OBJECTS and any(
+        column.is_numeric and not column.counts_as_number for column in columns
+    )
+
+
 def _operand(column: Column, op: str) -> Column:
     """The column that a reduction reads.
 
@@ -266,9 +274,12 @@ def _operand(column: Column, op: str) -> Column:
 
 def _rows_of_results(of: FrameBase, op: str, arguments: dict[str, Any]) -> Table | None:
     """The results of all columns as the rows of a table; None if the host must look at them."""
-    if op == "median" or (op == "sum" and not all(c.is_numeric for c in of._table.columns)):
+    columns = of._table.columns
+    if op == "median" or _are_objects(columns, op):
         return None
-    columns = [_operand(column, op) for column in of._table.columns]
+    if op == "sum" and not all(column.is_numeric for column in columns):
+        return None
+    columns = [_operand(column, op) for column in columns]
     plans = [reduction_for(column, op, **arguments) for column in columns]
     return reduce_to_rows(columns, plans, of._table, of._labels)
 
@@ -315,7 +326,11 @@ def one_each(frame: FrameBase, results: Sequence[Any], op: str, name: Hashable =
         else pd.array(np.array([result], object), "str")
         for result, type in zip(results, types, strict=True)
     ]
-    return frame.series_class._of(table_of_series(host_series(values, labels)), name)
+    if _are_objects(columns, op):
+        series = pd.Series([value[0] for value in values], labels, dtype=object)
+    else:
+        series = host_series(values, labels)
+    return frame.series_class._of(table_of_series(series), name)
 
 
 def in_jit(op: str, label: Hashable, column: Column) -> NotImplementedError:

@@ -5,6 +5,8 @@ import dataclasses
 from collections.abc import Hashable
 from typing import Any
 
+from ..plan._declared import dtype_names
+from ..plan._declared import in_dtypes as in_declared_dtypes
 from ..plan._expression import Expression
 from ..plan._node import Call
 from ..table._ndframe import SeriesBase
@@ -17,6 +19,8 @@ from ._state_stages import (
     keyed_columns,
 )
 from ._steps import Steps
+
+_ENDS = ("min", "max")
 
 
 def reduced_column(node: Call, stage: Stage, batch_rows: int, steps: Steps) -> Stage:
@@ -85,6 +89,11 @@ def reduced_stage(
             return value.astype(dtype) if is_wide else value
         columns = outputs._table.columns
         reduced = outputs._make_frame(columns, stage.empty[labels]._labels).max()
+        if node.empty.dtype == object:
+            return in_declared_dtypes(reduced, dtype_names(node.empty))
+        if method in _ENDS:
+            # Those of no rows, which the plan knows, are NaN.
+            return reduced
         table = reduced._table
         return reduced._with_columns(in_dtypes(table.columns, node.empty._table.columns, table))
 

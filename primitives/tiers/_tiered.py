@@ -195,10 +195,11 @@ class Tiered:
         return static, (args, kwargs)
 
     def _new_entry(self, key: Any, args: Any, kwargs: Any) -> "Entry":
-        platform = "cpu" if _is_on_cpu(key[2]) else None
+        num_cpus = _num_cpus(key[2])
+        platform = "cpu" if num_cpus else None
         traced = self._trace(platform, False, args, kwargs)
-        entry = Entry(self, key, traced, platform)
-        if platform and not traced.donate_argnums and not entry.has_effects:
+        entry = Entry(self, key, traced, platform, is_on_host=num_cpus == 1)
+        if entry.is_on_host and not traced.donate_argnums and not entry.has_effects:
             try:
                 if any(aval.weak_type for aval in traced.jaxpr.out_avals):
                     raise NotInterpretable("results of weak type")
@@ -224,7 +225,7 @@ class Tiered:
 
     def _prepare(self, entry: "Entry", args: Any, kwargs: Any) -> None:
         """Traces the function for XLA, if that is another program than the interpreter's."""
-        if self.is_in_pieces and entry.platform is not None:
+        if self.is_in_pieces and entry.is_on_host:
             entry.traced = self._trace(entry.platform, True, args, kwargs)
 
     def _trace(self, platform: str | None, is_for_xla: bool, args: Any, kwargs: Any) -> Any:
@@ -257,13 +258,16 @@ class Entry:
         program: for the interpreter; None if it must not be used.
         compiled: by XLA; None before it is needed.
         traced: the function as traced for XLA.
-        platform: "cpu" if all arguments are on one CPU device, else None.
+        platform: "cpu" if all arguments are on CPU devices, else None.
+        is_on_host: whether that is one device, so that the interpreter can run the function.
         has_effects: such a function is left to `jax.jit`.
         num_calls: the number of calls that were interpreted.
         is_due: whether the program must be compiled in the background, since that would pay.
     """
 
-    def __init__(self, owner: Tiered, key: Any, traced: Any, platform: str | None):
+    def __init__(
+        self, owner: Tiered, key: Any, traced: Any, platform: str | None, *, is_on_host: bool
+    ):
         self.owner: Tiered = owner
         self.key: Any = key
         self.program: Program | None = None
@@ -271,6 +275,7 @@ class Entry:
         self.has_effects: bool = bool(traced.jaxpr.effects)
         self.traced: Any = traced
         self.platform: str | None = platform
+        self.is_on_host: bool = is_on_host
         self._is_x64 = bool(_is_x64())
         self.num_calls: int = 0
         self.is_due: bool = False
@@ -403,18 +408,19 @@ def _is_number(leaf: Any) -> bool:
     return True
 
 
-def _is_on_cpu(signature: tuple[Any, ...]) -> bool:
-    """Whether all arguments are on one CPU device."""
+def _num_cpus(signature: tuple[Any, ...]) -> int:
+    """The number of devices that the arguments are on, if all are CPU devices; else 0."""
     shardings = {part[1] for part in signature if isinstance(part, tuple) and len(part) == 3}
     if not shardings:
-        return jax.default_backend() == "cpu"
-    return all(map(_is_single_cpu, shardings))
+        return int(jax.default_backend() == "cpu")
+    counts = list(map(_num_cpus_of, shardings))
+    return max(counts) if all(counts) else 0
 
 
 @functools.lru_cache(1024)
-def _is_single_cpu(sharding: Any) -> bool:
+def _num_cpus_of(sharding: Any) -> int:
     devices = sharding.device_set
-    return len(devices) == 1 and next(iter(devices)).platform == "cpu"
+    return len(devices) if all(device.platform == "cpu" for device in devices) else 0
 
 
 def _is_under_a_trace() -> bool:

@@ -52,11 +52,19 @@ def test_categories_and_values_of_the_host():
     assert to_numeric(np.array(["3"], object)).tolist() == [3]
 
 
+def test_times_are_counts_of_their_unit():
+    times = pd.Series(pd.to_datetime(["1970-01-02", None]).as_unit("s"))
+    assert to_numeric(on_device(times)).tolist() == [86_400, np.iinfo(np.int64).min]
+    assert_parity(
+        lambda f: (numbers(f, "t"), numbers(f[:0], "t")), mixed_frame(), ways=["eager", "jit"]
+    )
+
+
 def test_wrong_uses_are_pandas_errors():
     message = assert_same_error(lambda f: numbers(f, "b"), TEXTS)
     assert message.startswith("Unable to parse string")
     assert_same_error(lambda f: numbers(f, "c", errors="none"), TEXTS)
     with pytest.raises(TypeError, match="Invalid object type"):
-        to_numeric(on_device(mixed_frame()).t)
+        to_numeric(on_device(pd.Series([1, "a"], dtype=object)))
     with pytest.raises(NotImplementedError, match="astype"):
         to_numeric(on_device(TEXTS).d, downcast="integer")

@@ -3,8 +3,11 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pytest
 from frame_examples import mixed_frame
-from frame_parity import assert_parity, assert_same_error, on_device
+from frame_parity import assert_parity, assert_same, assert_same_error, on_device
+from jaxframes.frame import JaxFrame, from_arrow
 
 
 def test_of_every_kind_alone_and_beside_others():
@@ -21,6 +24,27 @@ def test_of_every_kind_alone_and_beside_others():
         frame,
         ways=["eager"],
     )
+
+
+@pytest.mark.parametrize("bools", [[None, None], [True, None], [True, False]])
+@pytest.mark.parametrize("op", ["max", "min", "sum"])
+def test_bools_with_missing_values_make_a_row_of_objects(op, bools):
+    columns = {"i": pa.array([1, 2], "uint8"), "x": [0.5, None], "b": pa.array(bools, "bool")}
+    table = pa.table(columns)
+    expected = getattr(table.to_pandas(), op)()
+    frame = from_arrow(table)
+    plan = getattr(frame.lazy(), op)()
+    assert plan.dtype == expected.dtype
+    for got in (getattr(frame, op)(), plan.collect(), plan.collect(batch_rows=1)):
+        assert_same(got, expected)
+
+
+def test_the_row_of_narrow_columns_is_as_narrow_over_batches():
+    frame = JaxFrame({"i": np.array([7, 9], np.int8), "x": np.array([0.5, 2], np.float32)})
+    plan = frame.lazy().max()
+    assert plan.dtype == frame.max().dtype == np.float32
+    assert plan.collect(batch_rows=1).dtype == np.float32
+    assert plan.collect(batch_rows=1).tolist() == [9, 2]
 
 
 def test_ordered_categories_have_their_own_order():

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Processor time of the tests: a table by folder at the end of a run.
+
+Seconds of all processors, of the test and of the processes that it started. Where other programs
+run too they grow far less than the time on the clock, so a run can be held to a stored figure:
+`--most-processor-seconds=N` fails a run whose sum is greater than N by more than a quarter.
+"""
+
+import collections
+import resource
+import time
+from collections.abc import Generator
+from pathlib import PurePosixPath
+from typing import Any
+
+import pytest
+
+_KEY = "processor seconds"
+_ALLOWED_GROWTH = 1.25
+
+
+def _processor_seconds() -> float:
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
+class ProcessorTime:
+    """Collects what the workers report, and prints it."""
+
+    def __init__(self, most_seconds: float | None):
+        self.most_seconds = most_seconds
+        self.seconds: collections.Counter[str] = collections.Counter()
+        self._last = _processor_seconds()
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report = yield
+        # Whatever came between two reports, such as fixtures, belongs to the later one.
+        now = _processor_seconds()
+        report.user_properties.append((_KEY, now - self._last))
+        self._last = now
+        return report
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        # The reports of a test share their properties: the last one is of this phase.
+        own = [value for key, value in report.user_properties if key == _KEY]
+        folder = PurePosixPath(report.location[0]).parent
+        self.seconds[str(folder)] += float(own[-1]) if own else 0.0
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        terminalreporter.write_sep("=", "processor time by folder")
+        for folder, seconds in self.seconds.most_common():
+            if seconds >= 1:
+                terminalreporter.write_line(f"{seconds:8.0f} s  {folder}")
+        terminalreporter.write_line(f"{self.seconds.total():8.0f} s  in all")
+        if self._is_too_much():
+            terminalreporter.write_line(
+                f"The stored figure is {self.most_seconds:.0f} s: the suite has grown by more than "
+                "a quarter. Make the tests cheaper, or store the new figure and say why.",
+                red=True,
+            )
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if self._is_too_much() and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def _is_too_much(self) -> bool:
+        return (
+            self.most_seconds is not None
+            and self.seconds.total() > self.most_seconds * _ALLOWED_GROWTH
+        )
