@@ -70,7 +70,7 @@ class Reductions(NamedTuple):
 
 def reduce_eagerly(
     columns: tuple[Array, ...],
-    leaves: Sequence[Summed | None],
+    leaves: Sequence[Any],
     num_valid: Array,
     how: Reductions,
     capacity_of: Callable[[int], int],
@@ -127,7 +127,7 @@ def _are_one_sum(how: Reductions) -> bool:
 
 def _by_direct_index(
     columns: tuple[Array, ...],
-    leaves: Sequence[Summed],
+    leaves: Sequence[Any],
     num_valid: Array,
     num_segments: int,
     how: Reductions,
@@ -135,8 +135,7 @@ def _by_direct_index(
 ) -> tuple[tuple[tuple[Array, ...], list[Array]], Array]:
     ranges = known_ranges(columns, num_valid)
     if how.dtypes and _add_at_once(columns, leaves, num_segments, how):
-        counts, tables = _sums_of_segments(columns, leaves, num_valid, ranges, num_segments, how)
-        count = _num_nonempty(counts)
+        counts, tables, count = _sum_at_once(columns, leaves, num_valid, ranges, num_segments, how)
     else:
         counts, tables, count = reduce_indexed(
             columns, _written(leaves, how), num_valid, ranges, num_segments, how.names, how.ddof
@@ -151,7 +150,7 @@ def _by_direct_index(
 
 
 def _add_at_once(
-    columns: tuple[Array, ...], leaves: Sequence[Summed], num_segments: int, how: Reductions
+    columns: tuple[Array, ...], leaves: Sequence[Any], num_segments: int, how: Reductions
 ) -> bool:
     """Whether one pass adds up all leaves faster than a pass for each."""
     pairs = zip(leaves, how.names, how.dtypes, strict=True)
@@ -159,29 +158,42 @@ def _add_at_once(
     return are_wide and num_segments * ROWS_OF_A_SEGMENT <= columns[0].shape[0]
 
 
-def _sums_of_segments(
+def _sum_at_once(
     columns: tuple[Array, ...],
-    leaves: Sequence[Summed],
+    leaves: Sequence[Any],
     num_valid: Array,
     ranges: Any,
     num_segments: int,
     how: Reductions,
-) -> tuple[Array, list[Array]]:
-    """Row counts of each segment, and a sum or a count for each leaf."""
-    if len(columns) == 1 and columns[0].dtype.itemsize >= 4:
-        # The keys are the ids of the segments.
-        ids, first_id = columns[0], np.asarray(ranges[0][0], columns[0].dtype)
-    else:
-        ids, first_id = index_numbers(columns, ranges, num_segments), None
+) -> tuple[Array, list[Array], Array]:
+    """Row counts of each segment, a sum or a count for each leaf, and the number of segments."""
     own = [at for at, name in enumerate(how.names) if name == "sum"]
-    counts, sums = sums_of_segments(
-        [leaves[at] for at in own], tuple(how.dtypes[at] for at in own),
-        ids, num_segments, first_id, num_valid,
+    counts, sums, count = _sums_of_segments(
+        [leaves[at] for at in own], columns, ranges, num_valid, num_segments,
+        tuple(how.dtypes[at] for at in own),
     )  # fmt: skip
     tables = [counts] * len(leaves)
     for at, total in zip(own, sums, strict=True):
         tables[at] = total
-    return counts, tables
+    return counts, tables, count
+
+
+@functools.partial(tiered, static_argnums=(4, 5))
+def _sums_of_segments(
+    leaves: list[Summed],
+    columns: tuple[Array, ...],
+    ranges: Any,
+    num_valid: Array,
+    num_segments: int,
+    dtypes: tuple[str, ...],
+) -> tuple[Array, list[Array], Array]:
+    if len(columns) == 1 and columns[0].dtype.itemsize >= 4:
+        # The keys are the ids of the segments.
+        ids, first_id = columns[0], ranges[0][0].astype(columns[0].dtype)
+    else:
+        ids, first_id = index_numbers(columns, ranges, num_segments), None
+    counts, sums = sums_of_segments(leaves, dtypes, ids, num_segments, first_id, num_valid)
+    return counts, sums, jnp.sum(counts > 0, dtype=jnp.int32)
 
 
 def _first_rows(
@@ -199,12 +211,7 @@ def _first_rows(
     return first_rows_among(columns, num_valid, ranges, num_segments, num_rows)[0]
 
 
-@tiered
-def _num_nonempty(counts: Array) -> Array:
-    return jnp.sum(counts > 0, dtype=jnp.int32)
-
-
-def _written(leaves: Sequence[Summed | None], how: Reductions) -> list[Array]:
+def _written(leaves: Sequence[Any], how: Reductions) -> list[Array]:
     """Leaves as arrays of the dtypes of their sums."""
     dtypes = how.dtypes or ("",) * len(leaves)
     return [

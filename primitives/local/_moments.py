@@ -75,17 +75,18 @@ def moved_sums(
         distance: the old origin minus the new one.
         first: the sum of the distances from the old origin; None for zero, if it is the mean.
     """
-    known = (count, first, *sums)
+    powers = dict(enumerate(sums, 2))
+    lower_powers = {0: count, **({} if first is None else {1: first}), **powers}
 
-    def of_power(power: int) -> Array:
-        total = moved_products(count, known[2], distance, distance) if power == 2 else known[power]
-        for lower in range(1 if power == 2 else 0, power):
-            term = known[lower]
-            if term is not None:
+    def of_power(power: int, total: Array) -> Array:
+        if power == 2:
+            total = moved_products(count, total, distance, distance)
+        for lower, term in lower_powers.items():
+            if lower < power and (power, lower) != (2, 0):
                 total = total + math.comb(power, lower) * distance ** (power - lower) * term
         return total
 
-    return tuple(of_power(power) for power in range(2, len(known)))
+    return tuple(of_power(*one) for one in powers.items())
 
 
 def _mean_of_both(

@@ -232,11 +232,9 @@ def as_reach(window: Any, offset: Any, num_total: int, caller: str) -> Reach | W
     if isinstance(window, WindowBounds):
         if isinstance(offset, jax.Array) or offset != 0:
             raise ValueError(f"{caller}: WindowBounds take no offset, got {offset}.")
-        known = (
-            None if one is None else as_array(one, caller, name)
-            for name, one in window._asdict().items()
-        )
-        return WindowBounds(*known)
+        last = None if window.last is None else as_array(window.last, caller, "last")
+        first = as_array(window.first, caller, "first")
+        return WindowBounds(first, last, as_array(window.block_heads, caller, "block_heads"))
     width = num_total if window is None else window
     # A longer reach than all rows on both sides has the same windows.
     return Reach(
