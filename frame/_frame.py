@@ -109,11 +109,11 @@ NDFrame.expression_class = Expression
 
 jax.tree_util.register_pytree_node(
     JaxFrame,
-    lambda frame: ((frame._settled,), frame._labels),
+    lambda frame: (frame._as_tree(), frame._labels),
     JaxFrame._of_tree,
 )
 jax.tree_util.register_pytree_node(
     JaxSeries,
-    lambda series: ((series._settled,), series._name),
+    lambda series: (series._as_tree(), series._name),
     JaxSeries._of_tree,
 )

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...primitives.staging import tiered
-from ..ops._array_ops import divided_by_scalar
+from ..ops._array_ops import divided
 from ..table._column import NAT, Array
 from ..table._layout import ONE_DEVICE
 from ..table._take import gather
@@ -139,7 +139,7 @@ def total_seconds(data: Array, unit: str) -> Array:
     whole = jnp.floor_divide(data, per_second)
     remainder = data - whole * per_second
     floor = whole.astype(jnp.float64)
-    seconds = floor + divided_by_scalar(remainder.astype(jnp.float64), float(per_second))
+    seconds = floor + divided(remainder.astype(jnp.float64), float(per_second))
     # As in pandas, a fraction of a second is not rounded to a whole one if float64 has a value
     # between.
     is_inside = (remainder != 0) & (jnp.abs(whole) < np.int64(2**52))

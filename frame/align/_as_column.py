@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..table._column import NUMBER, Array, Column, host_array
-from ..table._computed import postponed_constant
+from ..table._defer import defer_constant
 from ..table._dictionary import encode_objects
 from ..table._dtypes import is_held, narrowed, wide
 from ..table._from_host import column_from
@@ -76,9 +76,9 @@ def _filled(value: Any, table: Table, name: Hashable) -> Column:
         dtype = "m8[ns]" if isinstance(value, np.timedelta64) else "M8[ns]"
     one = column_from(narrowed(pd.Series([value], dtype=dtype)), 1, ONE_DEVICE, name)
     if one.type is NUMBER and table.layout == ONE_DEVICE and not is_traced(one.data):
-        later = postponed_constant(host_array(one.data)[0], table.capacity)
-        if later is not None:
-            return later
+        deferred = defer_constant(host_array(one.data)[0], table.capacity)
+        if deferred is not None:
+            return deferred
     data = jnp.broadcast_to(one.data, (table.capacity,))
     if one.type is NUMBER and is_traced(data):
         return Column(table.layout.constrain(data))

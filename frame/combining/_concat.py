@@ -10,8 +10,8 @@ import pandas as pd
 
 from ..table._column import Column
 from ..table._column_labels import Labels
-from ..table._deferred import Deferred
 from ..table._layout import ONE_DEVICE
+from ..table._lazy_base import LazyBase
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._row_index import RANGE, RowIndex
 from ..table._table import Table
@@ -58,7 +58,7 @@ def concat(
     """
     del copy
     given = objs if isinstance(objs, (list, tuple)) else []
-    plan = next((one for one in given if isinstance(one, Deferred)), None)
+    plan = next((one for one in given if isinstance(one, LazyBase)), None)
     if plan is not None:
         return plan._concatenated(
             given, axis=axis, join=join, ignore_index=ignore_index, keys=keys, levels=levels,

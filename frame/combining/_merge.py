@@ -17,8 +17,8 @@ from ..align._common_types import (
 from ..align._join_types import JOIN_TYPES
 from ..align._number_keys import number_keys
 from ..table._column import Array
-from ..table._deferred import Deferred
 from ..table._layout import ONE_DEVICE
+from ..table._lazy_base import LazyBase
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._recode import as_string
 from ..table._table import Table, check_same_layout
@@ -32,7 +32,7 @@ from ._merge_plan import (
     plan_merge,
     suffixed_labels,
 )
-from ._merge_result import Merged
+from ._merge_result import merged_frame
 from ._row_pairs import Keys, RowPairs, are_distinct, pair_rows
 
 HOWS = (*JOIN_TYPES, "asof")
@@ -80,7 +80,7 @@ def merge(
         [[2.0, 1.5, 10.0], [2.0, 2.5, 10.0]]
     """
     del copy
-    plan = next((side for side in (left, right) if isinstance(side, Deferred)), None)
+    plan = next((side for side in (left, right) if isinstance(side, LazyBase)), None)
     if plan is not None:
         options = {
             "how": how, "on": on, "left_on": left_on, "right_on": right_on,
@@ -191,11 +191,11 @@ def merge_frames(
     indicator_label = _indicator_label(indicator, left, right)
     labels = suffixed_labels(plan, left, right, suffixes)
     pairs = pair_rows(left._table, right._table, keys, how, sort=sort, capacity=capacity)
-    merged = Merged(plan, pairs if fill is None else fill(pairs), left, right, labels)
-    merged.pairs = pairs
-    if indicator_label is not None:
-        merged.add_indicator(indicator_label)
-    return merged.frame(merged.index(how, named))
+    values = None if fill is None else fill(pairs)
+    return merged_frame(
+        plan, pairs, left, right, labels,
+        how=how, named=named, indicator=indicator_label, values=values,
+    )  # fmt: skip
 
 
 def _with_strings(plan: MergePlan, left: Any, right: Any) -> tuple[MergePlan, Any, Any]:

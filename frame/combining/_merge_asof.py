@@ -16,12 +16,11 @@ from ...primitives.staging import tiered
 from ..align._common_types import common_pair, join_keys, keys_of_sides, same_categories
 from ..table._column import Array, Column, fill_missing
 from ..table._layout import Layout
-from ..table._row_index import RANGE
 from ..table._table import Count, Table, is_row
 from ..table._take import any_missing, gather, position
 from ..table._tracing import is_in_jit
 from ._merge_plan import Key, KeyArguments, as_operand, on_of_sides, plan_merge, suffixed_labels
-from ._merge_result import Merged
+from ._merge_result import merged_frame
 from ._row_pairs import RowPairs, SideRows
 
 
@@ -75,8 +74,8 @@ def merge_asof(
     levels = [(key.left.column, key.right.column) for key in by_keys]
     groups = keys_of_sides(levels, pairs, join_keys) if pairs else None
     rows = _closest(left._table, right._table, times, groups, limit, direction, allow_exact_matches)
-    merged = Merged(plan, rows, left, right, suffixed_labels(plan, left, right, suffixes))
-    return merged.frame(RANGE)
+    labels = suffixed_labels(plan, left, right, suffixes)
+    return merged_frame(plan, rows, left, right, labels)
 
 
 def _keys_of_sides(

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Assembles the columns, labels and index of a merge from the pairs of rows."""
 
-from collections.abc import Hashable
+import dataclasses
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -27,28 +28,54 @@ from ._row_pairs import RowPairs, SideRows
 INDICATOR = ColumnType("category", Dictionary(pd.Index(["left_only", "right_only", "both"])))
 
 
-class Merged:
-    """A merge under construction: columns and their labels."""
+def merged_frame(
+    plan: MergePlan,
+    pairs: RowPairs,
+    left: FrameBase,
+    right: FrameBase,
+    labels: tuple[pd.Index, pd.Index],
+    *,
+    how: str | None = None,
+    named: KeyArguments | None = None,
+    indicator: Hashable = None,
+    values: RowPairs | None = None,
+) -> Any:
+    """The frame of a merge.
 
-    def __init__(
-        self,
-        plan: MergePlan,
-        pairs: RowPairs,
-        left: FrameBase,
-        right: FrameBase,
-        labels: tuple[pd.Index, pd.Index],
-    ):
-        self.plan, self.pairs, self.left, self.right = plan, pairs, left, right
-        self._kept = plan.kept(right)
-        right_columns = [right._table.columns[position] for position in self._kept]
-        self.columns = [*pairs.left.take(left._table.columns), *pairs.right.take(right_columns)]
-        self.labels = labels[0].append(labels[1])
+    Args:
+        plan: the keys.
+        pairs: the rows of the keys and of the index.
+        left: the left frame.
+        right: the right frame.
+        labels: the labels of the columns of both sides, with suffixes.
+        how: decides the row labels, together with `named`; 0, 1, ... if left out.
+        named: the arguments that name the keys.
+        indicator: the label of the indicator column, if there is one.
+        values: the rows of the other columns, if they differ.
+    """
+    kept, values = plan.kept(right), values or pairs
+    right_columns = [right._table.columns[position] for position in kept]
+    columns = [*values.left.take(left._table.columns), *values.right.take(right_columns)]
+    of_columns = labels[0].append(labels[1])
+    if indicator is not None:
+        columns.append(Column(_origin(pairs.left.row_ids, pairs.right.row_ids), None, INDICATOR))
+        of_columns = of_columns.insert(len(of_columns), indicator)
+    merged = _Merged(plan, pairs, left, right, kept, columns, of_columns)
+    return merged.frame(RANGE if how is None or named is None else merged.index(how, named))
 
-    def add_indicator(self, label: Hashable) -> None:
-        """Appends the indicator column."""
-        codes = _origin(self.pairs.left.row_ids, self.pairs.right.row_ids)
-        self.columns.append(Column(codes, None, INDICATOR))
-        self.labels = self.labels.insert(len(self.labels), label)
+
+@dataclasses.dataclass
+class _Merged:
+    """The columns of a merge and their labels, before keys are filled."""
+
+    plan: MergePlan
+    pairs: RowPairs
+    left: FrameBase
+    right: FrameBase
+    # The positions of the columns of the right side.
+    kept: Sequence[int]
+    columns: list[Column]
+    labels: pd.Index
 
     def _fill_keys(self, index: RowIndex) -> RowIndex:
         """Fills each key from the left side, or from the right if the left row is absent.
@@ -76,7 +103,7 @@ class Merged:
         position = self._position(key.name)
         if key.name in self.left._labels:
             own = self.pairs.left
-        elif key.name in self.right._labels.index.take(self._kept):
+        elif key.name in self.right._labels.index.take(self.kept):
             own = self.pairs.right
         else:
             return

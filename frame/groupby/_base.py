@@ -11,6 +11,7 @@ import numpy as np
 from ..reductions._results import result_type
 from ..table._column import Column, bare, show_holes
 from ..table._column_labels import Labels
+from ..table._deferred import force
 from ..table._ndframe import NDFrame
 from ..table._recode import as_truths, without_missing
 from ..table._row_index import RANGE, RowIndex
@@ -19,8 +20,7 @@ from ..table._take import missing_elsewhere, settled
 from ..table._time_sums import check_time_sums
 from ..table._tracing import FoundOnce, is_traced
 from ..table._unencoded import as_unencoded
-from ..table._unmoved import move_together
-from ..table._unselected import unselected
+from ..table._unfiltered import unfiltered
 from ._grouped_column import Groups, Options, Reduction
 from ._grouper import Grouping
 from ._groups import groups_of_keys, make_groups
@@ -108,14 +108,14 @@ def _sums_by_key(
     """`sums_by_key`, of all rows of a source if a mask selects most of them."""
     written = [column for column in columns if not is_unwritten(column)]
     is_all = options.dropna and len(written) == len(columns)
-    rows = unselected((*keys, *columns), table.num_rows) if is_all else None
+    rows = unfiltered((*keys, *columns), table.num_rows) if is_all else None
     if rows is None:
-        move_together((*keys, *written))
+        force((*keys, *written))
         return sums_by_key(keys, table, columns, plan, options)
     keys, columns = rows.columns[: len(keys)], rows.columns[len(keys) :]
     # A row of a missing key is in no group. Codes need no mask for that.
     masked = next((at for at, key in enumerate(keys) if key.type.has_codes), 0)
-    (key,) = missing_elsewhere((keys[masked],), rows.mask)
+    (key,) = missing_elsewhere((keys[masked],), rows.flags)
     keys = (*keys[:masked], key, *keys[masked + 1 :])
     return sums_by_key(keys, table.replace(num_rows=rows.num_rows), columns, plan, options)
 

@@ -19,7 +19,7 @@ from ..reductions._corr import (
     paired,
 )
 from ..table._arguments import check_flag
-from ..table._column import Array, Column
+from ..table._column import Array, Column, bare
 from ..table._column_labels import Labels
 from ..table._dtypes import narrowed, wide
 from ..table._from_host import index_from
@@ -95,7 +95,7 @@ class GroupByPairs(GroupByBase):
     ) -> list[Array]:
         if self._groups.may_be_empty:
             raise NotImplementedError(f"{statistic.op}: groupby(observed=False). Use True.")
-        return _of_pairs(tuple(columns), self._groups.segments, pairs, statistic)
+        return _of_pairs(tuple(map(bare, columns)), self._groups.segments, pairs, statistic)
 
 
 class FrameGroupByCorrelation(FramePairs, GroupByPairs):

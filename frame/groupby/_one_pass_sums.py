@@ -20,12 +20,11 @@ from ...primitives._segment_sums import sums_of_segments
 from ...primitives.staging import tiered
 from ..ops._column_ops import factors_of
 from ..table._column import Array, Column, group_keys, host_array
-from ..table._computed import constant_of
+from ..table._defer import constant_of
 from ..table._dtypes import wide
 from ..table._layout import ONE_DEVICE
 from ..table._table import Count, Table
 from ..table._tracing import answered_at_once
-from ..table._unmoved import is_waiting
 from ._grouped_column import Options, Reduction, Segments, quotient, sum_dtype
 
 # Below this many rows, the general reductions take less time than further programs to compile.
@@ -256,10 +255,10 @@ def _accumulate(reduce: Reduce, columns: Sequence[Column], plan: Plan) -> Parts:
 
 
 def is_unwritten(column: Column) -> bool:
-    """Whether a column is a constant, or a product of columns in place, that waits."""
+    """Whether a column is a deferred constant, or a deferred product of forced columns."""
     factors = factors_of(column)
     return constant_of(column) is not None or (
-        factors is not None and not any(map(is_waiting, factors))
+        factors is not None and all(factor.node is None for factor in factors)
     )
 
 

@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from ..table._array_owners import share_with_caller
 from ..table._column import fill_missing, to_host
+from ..table._deferred import force_readers
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._tracing import is_traced
-from ..table._unmoved import move_readers, share_with_caller
 from ._arrow import arrow_of, arrow_table
 
 
@@ -138,7 +139,7 @@ class SeriesConversion(SeriesBase, Conversion):
         array = self._layout.trim(column.data, len(self))
         if array is column.data:
             share_with_caller(array)
-            move_readers((column,))
+            force_readers((column,))
         return array
 
     def tolist(self) -> list[Any]:

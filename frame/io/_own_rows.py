@@ -16,6 +16,7 @@ from ...shardings import host_rows
 from ...shardings._check_processes import compare_arrays, gathered
 from ..table._column import Array, Column, ColumnType
 from ..table._column_labels import Labels
+from ..table._deferred import forced_table
 from ..table._dictionary import Dictionary, encode_strings
 from ..table._layout import ONE_DEVICE, Layout, layout_of
 from ..table._ndframe import FrameBase
@@ -62,7 +63,7 @@ def table_of_processes(
     facts["the labels of the index"] = list(map(str, own.index.names))
     compare_arrays((), devices, caller, "", options=facts)
     shared = tuple(_as_in_all_processes(one, caller, devices) for one in columns)
-    leaves, structure = jax.tree.flatten(shared)
+    leaves, structure = jax.tree.flatten(tuple(one.forced() for one in shared))
     rows = [np.asarray(leaf)[:num_rows] for leaf in leaves]
     sharded = host_rows(rows, layout.mesh, layout.axes)
     total = sharded.layout.num_rows
@@ -161,7 +162,7 @@ def own_pieces(frame: Any, *, is_whole: bool = False) -> Iterator[tuple[str, pa.
 
     Shards without rows are left out, but for the first of the mesh, or with `is_whole`.
     """
-    table, num_rows = frame._table, len(frame)
+    table, num_rows = forced_table(frame._table), len(frame)
     shard_rows = table.capacity // table.layout.num_shards
     first = (*table.columns, *table.index.levels)[0].stored.data
     for shard in sorted({piece.index[0].start or 0 for piece in first.addressable_shards}):

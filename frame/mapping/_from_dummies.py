@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ...primitives.staging import tiered
-from ..table._column import Array, Column
+from ..table._column import Array, Column, bare
 from ..table._column_labels import Labels
 from ..table._from_host import column_from
 from ..table._layout import ONE_DEVICE, Layout
@@ -57,7 +57,7 @@ def from_dummies(data: Any, sep: str | None = None, default_category: Any = None
     is_known = not is_traced(table)
     flags = _flags(data)
     if is_known:
-        checked = at_once(_checks, table.columns, table.num_rows, table.layout)
+        checked = at_once(_checks, tuple(map(bare, table.columns)), table.num_rows, table.layout)
         for label, (is_missing, is_other) in zip(data._labels, checked, strict=True):
             if bool(is_missing):
                 raise ValueError(f"Dummy DataFrame contains NA value in column: '{label}'")

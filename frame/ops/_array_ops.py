@@ -129,9 +129,7 @@ def converted(x: Array, dtype: np.dtype) -> Array:
 
 
 def _truediv(plan: NumberPlan, a: Array, b: Array) -> Array:
-    # XLA multiplies by the reciprocal of a uniform divisor, which rounds twice. The `where` hides
-    # that the divisor is uniform.
-    return _divide_complex(a, b) if plan.dtype.kind == "c" else a / jnp.where(a == a, b, a)
+    return _divide_complex(a, b) if plan.dtype.kind == "c" else divided(a, b)
 
 
 def _floordiv(plan: NumberPlan, a: Array, b: Array) -> Array:
@@ -245,11 +243,10 @@ def _integer_power(a: Array, b: Array) -> Array:
     return jnp.where(b < 0, a.dtype.type(0), power)
 
 
-def divided_by_scalar(x: Array, divisor: Any) -> Array:
-    """Inside a compiled function: divides rows by one number, rounded as NumPy does.
+def divided(x: Array, divisor: Any) -> Array:
+    """Inside a compiled function: divides rows of real numbers, rounded as NumPy does.
 
     XLA multiplies by the rounded reciprocal of a uniform divisor, an error of one unit in the last
-    place for many rows. The barrier hides that the divisor is uniform.
+    place for many rows. The `where` hides that the divisor is uniform.
     """
-    rows = jnp.broadcast_to(jnp.asarray(divisor).astype(x.dtype), x.shape)
-    return x / jax.lax.optimization_barrier(rows)
+    return x / jnp.where(x == x, jnp.asarray(divisor).astype(x.dtype), x)

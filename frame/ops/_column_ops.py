@@ -12,9 +12,10 @@ import numpy as np
 from ...primitives.staging import by_pieces, tiered
 from ...shardings._compat import is_x64_enabled
 from ..table._column import Array, Column, Scalar, fill_missing, missing_rows, show_holes
-from ..table._computed import may_postpone, operation_of, postponed
+from ..table._defer import defer_map, may_defer_map
 from ..table._dtypes import is_held, wide
 from ..table._holes import assumes_holes
+from ..table._nodes import Map, Source
 from ..table._table import Count, is_row
 from ..table._take import any_missing
 from ..table._tracing import at_once, is_traced
@@ -91,7 +92,7 @@ def _combine_number_pairs(
     plans: list[NumberPlan] = []
     operands: list[tuple[Operand, Operand]] = []
     for a, b in pairs:
-        columns.append(_combined_later(op, a, b))
+        columns.append(_deferred_pair(op, a, b))
         if columns[-1] is None:
             x, y = _operand(op, a, b), _operand(op, b, a)
             plans.append(_plan(_power_by(b) if op == "pow" else op, x, y, num_rows))
@@ -107,9 +108,9 @@ def _combine_number_pairs(
 _ROUNDED_ONCE = frozenset(("add", "sub", "mul", "truediv", *COMPARISONS, *LOGIC))
 
 
-def _combined_later(op: str, a: Any, b: Any) -> Column | None:
-    """Combines a pair of numbers of many rows when the result is read; None if it must be now."""
-    if op not in _ROUNDED_ONCE or not may_postpone(a if isinstance(a, Column) else b):
+def _deferred_pair(op: str, a: Any, b: Any) -> Column | None:
+    """Combines a pair of numbers of many rows, deferred; None if it must be now."""
+    if op not in _ROUNDED_ONCE or not may_defer_map(a if isinstance(a, Column) else b):
         return None
     if any(isinstance(side, Column) and side.valid is not None for side in (a, b)):
         return None
@@ -121,18 +122,22 @@ def _combined_later(op: str, a: Any, b: Any) -> Column | None:
     if not all(dtype.kind in "biu" or dtype in (np.float32, np.float64) for dtype in dtypes):
         return None
     plan = plan_numbers(op, *dtypes, False, is_x64_enabled())
-    return postponed(_of_rows, (plan,), operands, _dtype_of(plan, *dtypes, is_x64_enabled()))
+    return defer_map(_of_rows, (plan,), operands, _dtype_of(plan, *dtypes, is_x64_enabled()))
 
 
 def factors_of(column: Column) -> tuple[Column, Column] | None:
-    """The two columns whose product a column is, in its dtype, while it waits; None for others."""
-    operation = operation_of(column)
-    if operation is None or operation.function is not _of_rows:
+    """The two factors of a deferred product of columns, in its dtype; None for others."""
+    product = column.node
+    if not isinstance(product, Map) or product.function is not _of_rows:
         return None
-    (plan,) = operation.settings
+    (plan,) = product.settings
     if plan.op != "mul" or plan.dtype != column.dtype:
         return None
-    columns = [operand for operand in operation.operands if isinstance(operand, Column)]
+    columns = [
+        operand.column if isinstance(operand, Source) else operand
+        for operand in product.operands
+        if isinstance(operand, (Source, Column))
+    ]
     if len(columns) < 2 or any(operand.dtype != column.dtype for operand in columns):
         return None
     left, right = columns

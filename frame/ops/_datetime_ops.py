@@ -12,7 +12,7 @@ import pandas as pd
 
 from ...primitives.staging import tiered
 from ..table._column import NAT, UNITS, Array, Column, ColumnType, Kind, Scalar
-from ..table._computed import postponed
+from ..table._defer import defer_map
 from ..table._table import Count
 from ..table._take import settled
 from ..table._units import LATEST, PER_SECOND, is_past, scalar_in_unit, units_per, with_unit
@@ -117,8 +117,8 @@ def _compared(op: str, a: Any, b: Any, x: Time, y: Time) -> Column:
     if x.unit != y.unit:
         compute = _compare_units
         operands, data = ([*both, units_per(x.unit, y.unit)] for both in (operands, data))
-    later = postponed(compute, settings, operands, np.bool_)
-    return Column(compute(op, *data)) if later is None else later
+    deferred = defer_map(compute, settings, operands, np.bool_)
+    return Column(compute(op, *data)) if deferred is None else deferred
 
 
 def _in_unit_of_column(op: str, time: Time, unit: str) -> tuple[str, Time]:

@@ -13,6 +13,7 @@ from ...primitives.staging import tiered
 from ..table._column import NAT, Array
 from ..table._table import Count, is_row
 from ..table._tracing import at_once, is_traced
+from ._array_ops import divided
 
 
 def checked(compute: Any, op: str, *operands: Any) -> Array:
@@ -110,7 +111,7 @@ def _scaled_by_float(op: str, time: Array, factor: Array) -> tuple[Array, Array,
         result = x * y
         is_nat = jnp.isnan(result)
     else:
-        result = x / jnp.where(x == x, y, x)
+        result = divided(x, y)
         is_nat = jnp.isnan(y) | (y == 0)
     is_lost = ~is_nat & ~(jnp.abs(result) < 2.0**63)
     whole = jnp.where(is_nat | is_lost, 0.0, result).astype(jnp.int64)

@@ -13,11 +13,12 @@ import pandas as pd
 
 from ...primitives.staging import tiered
 from ..table._column import NAT, Array, Column, fill_missing
-from ..table._computed import postponed
+from ..table._defer import defer_map
 from ..table._dtypes import wide
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._table import Count
 from ..table._tracing import is_traced
+from ._array_ops import divided
 from ._safe_gradient import by_row
 
 
@@ -35,9 +36,9 @@ def change(op: str, column: Column) -> Column:
     if op != "invert":
         column = fill_missing(column)
     if op == "invert" and column.is_bool:
-        later = postponed(_change, (op,), (column,), np.bool_)
-        if later is not None:
-            return later
+        deferred = defer_map(_change, (op,), (column,), np.bool_)
+        if deferred is not None:
+            return deferred
     return Column(_change(op, column.data), column.valid)
 
 
@@ -91,19 +92,14 @@ def rounded(column: Column, decimals: int) -> Column:
 def _rounded(x: Array, factor: Array, is_coarser: bool) -> Array:
     if not jnp.issubdtype(x.dtype, jnp.inexact):
         # As in NumPy: in float64, which is not exact beyond 2**53.
-        return (jnp.round(_over(x.astype(wide(np.float64)), factor)) * factor).astype(x.dtype)
+        return (jnp.round(divided(x.astype(wide(np.float64)), factor)) * factor).astype(x.dtype)
     if jnp.issubdtype(x.dtype, jnp.complexfloating):
         return jax.lax.complex(
             _rounded(x.real, factor.real, is_coarser), _rounded(x.imag, factor.real, is_coarser)
         )
     if is_coarser:
-        return jnp.round(_over(x, factor)) * factor
-    return _over(jnp.round(x * factor), factor)
-
-
-def _over(x: Array, factor: Array) -> Array:
-    # Prevents XLA from multiplying by the reciprocal, which rounds twice.
-    return x / jnp.where(x == x, factor, x)
+        return jnp.round(divided(x, factor)) * factor
+    return divided(jnp.round(x * factor), factor)
 
 
 def apply_function(ufunc: np.ufunc, column: Column, num_rows: Count) -> Column:

@@ -4,14 +4,14 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar, NoReturn
 
-from ..table._deferred import Deferred
+from ..table._lazy_base import LazyBase
 from ..table._ndframe import FrameBase, SeriesBase
 from ._explain import plan_svg, plan_text
 from ._node import Call, Node
 from ._optimize import optimized as apply_rules
 
 
-class Lazy(Deferred):
+class Lazy(LazyBase):
     """A plan: what its result is, and how to calculate it."""
 
     # The classes for plans of frames, of series and of values.

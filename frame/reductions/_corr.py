@@ -13,7 +13,7 @@ from ... import primitives
 from ...primitives.staging import tiered
 from ..align._align import aligned_column
 from ..table._arguments import check_flag
-from ..table._column import Array, Column
+from ..table._column import Array, Column, bare
 from ..table._dtypes import narrowed, wide
 from ..table._from_host import index_from
 from ..table._layout import ONE_DEVICE, Layout
@@ -180,7 +180,7 @@ def check_number(column: Column, label: Any, caller: str) -> Column:
 
 def of_pair(pair: tuple[Column, Column], table: Table, statistic: Statistic) -> Any:
     """A statistic of two columns of numbers, over the rows where both have values."""
-    matrix = _covariances(pair, table.all_rows, statistic, table.layout)
+    matrix = _covariances(tuple(map(bare, pair)), table.all_rows, statistic, table.layout)
     if is_traced(matrix):
         return table.unless_lost(matrix[0, 1])
     return np.float64(np.asarray(matrix)[0, 1])
@@ -251,7 +251,8 @@ class FrameCorrelation(FramePairs, FrameBase):
         columns: Any = ()
         if size:
             statistic = Statistic(op, max(min_periods or 1, 1), ddof, True)
-            matrix = _covariances(table.columns, table.all_rows, statistic, table.layout)
+            columns = tuple(map(bare, table.columns))
+            matrix = _covariances(columns, table.all_rows, statistic, table.layout)
             xp = jnp if is_traced(matrix) else np
             columns = xp.pad(xp.asarray(matrix), ((0, capacity - size), (0, 0))).T
         index = index_from(narrowed(labels.index), capacity, ONE_DEVICE)

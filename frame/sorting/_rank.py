@@ -12,7 +12,7 @@ import pandas as pd
 from ...primitives.staging import tiered
 from ..groupby._grouped_column import Segments
 from ..groupby._segmented_scans import RankPlan, ranked
-from ..ops._array_ops import divided_by_scalar
+from ..ops._array_ops import divided
 from ..reductions._axis1 import of_one_type
 from ..table._arguments import axis_number
 from ..table._column import Array, Column, bare, fill_missing
@@ -92,7 +92,7 @@ def _rank_across(columns: tuple[Array, ...], plan: RankPlan) -> tuple[Array, ...
         is_counted = is_first if plan.method == "dense" else jnp.ones(missing.shape, jnp.bool_)
         if plan.na_option == "keep":
             is_counted = is_counted & ~missing
-        ranks = divided_by_scalar(ranks, jnp.maximum(counted(is_counted, 1), 1.0)[:, None])
+        ranks = divided(ranks, jnp.maximum(counted(is_counted, 1), 1.0)[:, None])
     if plan.na_option == "keep":
         ranks = jnp.where(missing, np.nan, ranks)
     return tuple(ranks[:, column] for column in range(len(columns)))

@@ -11,7 +11,7 @@ import pandas as pd
 
 from ... import primitives
 from ...primitives.staging import tiered
-from ..ops._array_ops import divided_by_scalar
+from ..ops._array_ops import divided
 from ..reductions._results import table_of_frame
 from ..table._arguments import check_flag, only_rows
 from ..table._column import Array, Column, bare, host_array, ordered_keys
@@ -176,7 +176,7 @@ def _shares(counts: Array, num_rows: Count) -> Array:
     valid = is_row(counts.shape[0], num_rows)
     counts = counts.astype(wide(np.float64))
     total = jnp.sum(jnp.where(valid, counts, counts.dtype.type(0)), dtype=counts.dtype)
-    return divided_by_scalar(counts, total)
+    return divided(counts, total)
 
 
 class SeriesValueCounts(ValueCounts, SeriesBase):

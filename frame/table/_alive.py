@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from jax.core import Tracer
 
+from ._array_owners import needed_array
 from ._column import Column
 from ._table import Table
 
@@ -25,7 +26,7 @@ def check_alive(table: Table, owner: Any) -> None:
     # Every call of every method passes here several times.
     stored = table.index.stored
     for column in (*table.columns, *stored) if stored else table.columns:
-        data = column.data if type(column) is Column else column.stored.array_held
+        data = column.data if type(column) is Column else needed_array(column.stored)
         can_be = _can_be_deleted.get(type(data))
         if can_be is None:
             can_be = _remember(type(data))
@@ -39,7 +40,7 @@ def _remember(kind: type) -> bool:
 
 
 def _is_gone(column: Column) -> bool:
-    data = column.stored.array_held
+    data = needed_array(column.stored)
     return _can_be_deleted.get(type(data), False) and data.is_deleted()
 
 

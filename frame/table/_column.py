@@ -4,7 +4,7 @@
 import dataclasses
 import functools
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -87,6 +87,8 @@ class Column:
     data: Array
     valid: Array | None = None
     type: ColumnType = dataclasses.field(default=NUMBER, metadata={"static": True})
+    # How to compute a deferred column; None for columns with arrays. See `DeferredColumn`.
+    node: ClassVar[Any] = None
 
     @property
     def capacity(self) -> int:
@@ -166,14 +168,8 @@ class Column:
         """The column in the representation in which its rows move; see `UnencodedColumn`."""
         return self
 
-    @property
-    def array_held(self) -> Any:
-        """The array that a stored column needs; see `UnmovedColumn`."""
-        return self.data
-
-    @property
-    def in_place(self) -> "Column":
-        """The stored column with its rows in place; see `UnmovedColumn`."""
+    def forced(self) -> "Column":
+        """The column with its arrays; see `DeferredColumn`."""
         return self
 
     def with_stored(self, stored: "Column") -> "Column":
@@ -197,7 +193,7 @@ _TIMES = ColumnType("timedelta", unit="ns")
 def bare(column: Column) -> Column:
     """A column without its dictionary or unit: such columns share compiled programs."""
     if column.is_numeric:
-        return column.in_place
+        return column.forced()
     type = _CODES if column.type.has_codes else _TIMES
     return Column(column.data, column.valid, type)
 
@@ -305,7 +301,7 @@ def _unsigned_order(data: Array, has_codes: bool, descending: bool) -> Array:
 
 def fill_missing(column: Column) -> Column:
     """Converts masked integers to float64 with NaN, as pandas does."""
-    # The mask is asked for last, because it may wait to be moved.
+    # The mask is asked for last: a deferred column computes it.
     if column.is_bool or column.valid is None:
         return column
     return Column(nan_unless(column.valid, column.data))

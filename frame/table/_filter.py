@@ -11,11 +11,12 @@ import numpy as np
 from ... import primitives
 from ...primitives.staging import tiered
 from ._column import Array, host_array
+from ._defer import defer_positions, defer_rows, may_defer_rows, selection_of
 from ._layout import Layout
+from ._selections import Selection
 from ._table import Count, Table, as_count, is_row
 from ._take import arrays_of, with_arrays
 from ._tracing import at_once, is_traced
-from ._unmoved import Selection, may_wait, positions_later, select_later, selection_of
 
 # Tables of at most so many rows keep their capacity: another program that counts the rows first
 # would take longer than the padding.
@@ -33,8 +34,8 @@ def filter_rows(table: Table, mask: Array) -> Table:
         table.capacity if known_count is None else table.layout.capacity_for(int(known_count))
     )
     columns = (*table.columns, *table.index.stored)
-    if table.layout.mesh is None and may_wait(columns, mask, capacity):
-        return _filter_later(table, selection_of(mask, table.num_rows, capacity), known_count)
+    if table.layout.mesh is None and may_defer_rows(columns, mask, capacity):
+        return _defer_filter(table, selection_of(mask, table.num_rows, capacity), known_count)
     wants_ids = table.index.is_range
     # Arrays on Explicit axes cannot be constants of a program traced off the mesh.
     keep = _keep if table.layout.is_explicit else functools.partial(at_once, _keep)
@@ -53,13 +54,13 @@ def _filter_padded(table: Table, arrays: Any, mask: Array) -> Table:
     return with_arrays(table, rows, row_ids, as_count(int(host_array(count))))
 
 
-def _filter_later(table: Table, selection: Selection, num_rows: Count) -> Table:
-    """The rows of a selection, moved when they are read."""
+def _defer_filter(table: Table, selection: Selection, num_rows: Count) -> Table:
+    """The rows of a selection, deferred."""
     columns = [*table.columns, *table.index.stored]
-    selected = select_later(columns, selection, [""] * len(columns))
+    selected = defer_rows(columns, selection, [""] * len(columns))
     num_columns = len(table.columns)
     if table.index.is_range:
-        index = table.index.at_positions(positions_later(selection))
+        index = table.index.at_positions(defer_positions(selection))
     else:
         index = table.index.with_stored(selected[num_columns:])
     return table.replace(columns=selected[:num_columns], index=index, num_rows=num_rows)

@@ -12,12 +12,12 @@ import pyarrow as pa
 from jax.core import Tracer
 
 from ...shardings._compat import is_x64_enabled
+from ._array_owners import share_with_caller
 from ._column import NUMBER, UNITS, Column, ColumnType, show_holes
 from ._dictionary import Dictionary, HostObjects, encode_each, encode_unless_near_unique
 from ._layout import Layout
 from ._row_index import RowIndex
 from ._unencoded import as_unencoded
-from ._unmoved import share_with_caller
 
 
 def column_from(

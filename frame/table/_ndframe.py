@@ -11,11 +11,12 @@ import pandas as pd
 from ._alive import check_alive
 from ._column import Column
 from ._column_labels import Labels
+from ._deferred import forced_table
 from ._layout import Layout
 from ._returned import without_masks
 from ._row_index import RANGE
-from ._table import Table, settled_table
-from ._tracing import is_looking, is_traced
+from ._table import Table
+from ._tracing import is_traced
 
 
 class NDFrame:
@@ -104,10 +105,9 @@ class NDFrame:
             object.__setattr__(self, "_seen", seen)
         return seen
 
-    @property
-    def _settled(self) -> Table:
-        """The table as a pytree: its rows are in place, and no other column waits for them."""
-        return self._stored if is_looking() else settled_table(self._stored)
+    def _as_tree(self) -> tuple[Table]:
+        """The children of this pytree: the table, forced."""
+        return (forced_table(self._stored),)
 
     @property
     def _names(self) -> Sequence[Hashable]:

@@ -7,7 +7,6 @@ from ._column import Column
 from ._table import Table
 from ._take import settled
 from ._tracing import is_traced
-from ._unmoved import UnmovedColumn
 
 
 def without_masks(table: Table) -> Table:
@@ -26,8 +25,8 @@ def without_masks(table: Table) -> Table:
 
 
 def _decided(column: Column, table: Table) -> Column:
-    # A selection that waits was made outside jit. Leaves of a tree may be anything.
-    if not isinstance(column, Column) or isinstance(column, UnmovedColumn):
+    # A column was deferred outside jit. Leaves of a tree may be anything.
+    if not isinstance(column, Column) or column.stored.node is not None:
         return column
     valid, data = column.valid, column.data
     if not isinstance(valid, jax.Array) or not isinstance(data, jax.Array):

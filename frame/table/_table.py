@@ -17,11 +17,9 @@ from ._column import Array, Column, host_array
 from ._layout import ONE_DEVICE, Layout
 from ._row_index import RANGE, RowIndex
 from ._tracing import is_traced
-from ._unmoved import all_in_place, are_any_waiting
 
 Count: TypeAlias = Any  # a scalar int32: NumPy's where the host knows it, else an array
 NO_ROWS = np.int32(0)
-_PLAIN = frozenset((Column,))
 
 
 @jax.tree_util.register_dataclass
@@ -119,17 +117,6 @@ class Table:
     def index_columns(self) -> tuple[Column, ...]:
         """The labels as columns; materializes a range."""
         return self.index.columns(self.capacity, self.layout)
-
-
-def settled_table(table: Table) -> Table:
-    """The same table with its rows in place; see `all_in_place`."""
-    columns = (*table.columns, *table.index.stored)
-    if _PLAIN.issuperset(map(type, columns)) and not are_any_waiting():
-        return table
-    settled = all_in_place(columns)
-    if all(new is old for new, old in zip(settled, columns, strict=True)):
-        return table
-    return table.with_stored(settled)
 
 
 def is_row(capacity: int, num_rows: Count, layout: Layout = ONE_DEVICE) -> Array:

@@ -13,12 +13,14 @@ from ... import primitives
 from ...primitives.staging import tiered
 from ...shardings._compat import explicit_sharding, is_x64_enabled
 from ._column import NAT, Array, Column, show_holes
+from ._defer import defer_rows, may_defer_rows
+from ._deferred import force
 from ._holes import assumes_holes, with_holes_elsewhere
 from ._layout import ONE_DEVICE, Layout
 from ._row_index import RowIndex
+from ._selections import WIDENED, Positions, take_arrays
 from ._table import Count, Table, is_row
 from ._tracing import answered_at_once, is_traced
-from ._unmoved import WIDENED, Taken, may_wait, move_together, select_later, take_arrays
 
 
 def arrays_of(table: Table) -> tuple[Any, ...]:
@@ -28,7 +30,7 @@ def arrays_of(table: Table) -> tuple[Any, ...]:
 
 def stored_arrays(columns: Sequence[Column]) -> tuple[Any, ...]:
     """The arrays of columns, as rows move."""
-    move_together(columns)
+    force(columns)
     return tuple([column.stored.arrays for column in columns])
 
 
@@ -88,7 +90,7 @@ def take_columns(
 ) -> tuple[Column, ...]:
     """Takes rows of columns; see `take_rows`.
 
-    With `widens`, integers with holes that wait to be moved wait as floats; see `show_holes`.
+    With `widens`, deferred integers with holes are floats; see `show_holes`.
     """
     if not columns:
         return ()
@@ -96,13 +98,13 @@ def take_columns(
     if layout.mesh is not None:
         taken = _take_on_mesh(stored_arrays(columns), row_ids, kinds, layout)
         return moved_columns(columns, taken)
-    if may_wait(columns, row_ids, row_ids.shape[0]):
+    if may_defer_rows(columns, row_ids, row_ids.shape[0]):
         if widens and is_x64_enabled():
             kinds = tuple(
                 WIDENED if kind == "mask" and not column.is_bool else kind
                 for column, kind in zip(columns, kinds, strict=True)
             )
-        return select_later(columns, Taken(row_ids), kinds)
+        return defer_rows(columns, Positions(row_ids), kinds)
     return moved_columns(columns, take_arrays(stored_arrays(columns), row_ids, kinds))
 
 

@@ -2,7 +2,6 @@
 """Concrete values during tracing: evaluates captured arrays eagerly and caches the results."""
 
 import functools
-import threading
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
@@ -16,25 +15,9 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 
-class _Looking(threading.local):
-    is_on: bool = False
-
-
-_looking = _Looking()
-
-
-def is_looking() -> bool:
-    """Whether `is_traced` asks for the leaves of a tree: it needs no array that is not traced."""
-    return _looking.is_on
-
-
 def is_traced(*trees: Any) -> bool:
-    """Whether any array is traced."""
-    _looking.is_on = True
-    try:
-        leaves = jax.tree.leaves(trees)
-    finally:
-        _looking.is_on = False
+    """Whether any array is traced. A deferred column is a leaf, and no array of it is."""
+    leaves = jax.tree.leaves(trees)
     return any(issubclass(kind, Tracer) for kind in set(map(type, leaves)))
 
 

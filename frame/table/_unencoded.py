@@ -40,10 +40,10 @@ class UnencodedColumn(Column):
         """The positions, with `UnencodedStrings` for a dictionary."""
         return self._stored
 
-    @property
-    def in_place(self) -> Column:
-        """The column with its positions in place."""
-        return UnencodedColumn(self._stored.in_place)
+    def forced(self) -> Column:
+        """The column with the array of its positions."""
+        stored = self._stored.forced()
+        return self if stored is self._stored else UnencodedColumn(stored)
 
     def with_stored(self, stored: Column) -> Column:
         """The strings at other positions."""

@@ -6,7 +6,7 @@ from frame_examples import mixed_frame
 from frame_parity import assert_parity
 from jaxframes.frame import JaxFrame
 from jaxframes.frame.groupby import _base, _groups, _one_pass_sums
-from jaxframes.frame.table import _computed, _unmoved
+from jaxframes.frame.table import _defer, _map_program
 from jaxframes.primitives import _eager_reduction
 
 ULPS = 256
@@ -47,14 +47,14 @@ def test_nan_is_found_in_the_sums():
 @pytest.fixture
 def written(monkeypatch):
     """The number of operations that were computed for themselves."""
-    monkeypatch.setattr(_computed, "LEAST_POSTPONED", 0)
-    computed, found = _computed._computed, []
+    monkeypatch.setattr(_defer, "LEAST_MAPPED", 0)
+    computed, found = _map_program._computed, []
 
     def counted(leaves, zero, steps, outputs):
         found.append(steps)
         return computed(leaves, zero, steps, outputs)
 
-    monkeypatch.setattr(_computed, "_computed", counted)
+    monkeypatch.setattr(_map_program, "_computed", counted)
     return found
 
 
@@ -107,8 +107,8 @@ def test_products_of_two_columns_are_not_written(sort, written):
 @pytest.mark.parametrize("sort", [False, True])
 @pytest.mark.parametrize("share", [0.9, 0.3])
 def test_products_of_selected_rows(sort, share, monkeypatch):
-    monkeypatch.setattr(_computed, "LEAST_POSTPONED", 0)
-    monkeypatch.setattr(_unmoved, "LEAST_UNMOVED", 0)
+    monkeypatch.setattr(_defer, "LEAST_MAPPED", 0)
+    monkeypatch.setattr(_defer, "LEAST_SELECTED", 0)
     rng = np.random.default_rng(1)
     frame = pd.DataFrame({"k": rng.integers(0, 9, 2000), "x": rng.normal(size=2000)})
     frame["i"] = rng.integers(-99, 99, 2000)

@@ -2,13 +2,13 @@
 """Fixtures for the tests of tables."""
 
 import pytest
-from jaxframes.frame.table import _filter, _unmoved
+from jaxframes.frame.table import _array_owners, _defer, _filter
 
 
 @pytest.fixture
-def selections_wait(monkeypatch):
-    """Lets every selection outside `jit` wait, however few rows it has."""
-    monkeypatch.setattr(_unmoved, "LEAST_UNMOVED", 0)
-    monkeypatch.setattr(_unmoved, "LONGEST_SOURCE", 1 << 30)
-    # Filters of small tables move rows at once.
+def selections_are_deferred(monkeypatch):
+    """Defers every selection outside `jit`, however few rows it has."""
+    monkeypatch.setattr(_defer, "LEAST_SELECTED", 0)
+    monkeypatch.setattr(_array_owners, "LONGEST_SOURCE", 1 << 30)
+    # Filters of small tables select rows at once.
     monkeypatch.setattr(_filter, "MOST_PADDED", 0)

@@ -18,12 +18,12 @@ import pytest
 from frame_examples import mixed_frame
 from jaxframes import frame as jf
 from jaxframes.frame import JaxFrame
-from jaxframes.frame.table import _dictionary, _unmoved
-from jaxframes.frame.table._unmoved import UnmovedColumn, is_waiting
+from jaxframes.frame.table import _array_owners, _defer, _dictionary, _selections
+from jaxframes.frame.table._deferred import DeferredColumn
 
 NUM_ROWS = 90
 
-pytestmark = pytest.mark.usefixtures("selections_wait")
+pytestmark = pytest.mark.usefixtures("selections_are_deferred")
 
 
 def example(seed=0):
@@ -36,10 +36,10 @@ def right():
     return pd.DataFrame({"k": keys, "n": keys * 7, "g": keys / 2, "w": keys.map("w{}".format)})
 
 
-def waiting(frame):
-    """The labels of the columns whose rows have not been moved."""
+def deferred(frame):
+    """The labels of the deferred columns."""
     columns = zip(frame._labels, frame._stored.columns, strict=True)
-    return [label for label, column in columns if is_waiting(column.stored)]
+    return [label for label, column in columns if column.stored.node is not None]
 
 
 SELECTIONS = {
@@ -95,23 +95,23 @@ def test_the_rows_are_those_of_pandas(name):
     for label in expected:
         pd.testing.assert_series_equal(result[label].to_pandas(), expected[label], check_freq=False)
     # As a pytree the rows are in place.
-    assert not waiting(jax.tree.map(lambda leaf: leaf, result))
+    assert not deferred(jax.tree.map(lambda leaf: leaf, result))
 
 
 def test_only_what_is_read_is_moved():
     frame = JaxFrame(example())
     selected = frame[frame["i"] > 4]
     others = [label for label in frame.columns if label not in ("k", "i")]
-    assert set(others) <= set(waiting(selected))
+    assert set(others) <= set(deferred(selected))
     sums = selected.groupby("k")["i"].sum()
-    assert set(others) <= set(waiting(selected))
+    assert set(others) <= set(deferred(selected))
     later = selected[selected["k"] > 1].merge(JaxFrame(right()), on="k")
-    assert {*others, "i", "n", "g", "w"} <= set(waiting(later))
+    assert {*others, "i", "n", "g", "w"} <= set(deferred(later))
     assert len(later) > 0
     assert sums.sum() > 0
-    assert {*others, "i", "n", "g", "w"} <= set(waiting(later))
+    assert {*others, "i", "n", "g", "w"} <= set(deferred(later))
     jax.block_until_ready(later)
-    assert waiting(later) == []
+    assert deferred(later) == []
 
 
 def test_integers_with_holes_wait_as_floats():
@@ -121,8 +121,8 @@ def test_integers_with_holes_wait_as_floats():
     expected = select(frame, other).pipe(lambda f: f[f["i"] > 9]).merge(other, on="k", how="left")
     merged = select(JaxFrame(frame), JaxFrame(other))
     later = merged[merged["i"] > 9].merge(JaxFrame(other), on="k", how="left")
-    assert {"n", "flag"} <= set(waiting(merged))
-    assert {"n_x", "n_y", "flag_x", "flag_y"} <= set(waiting(later))
+    assert {"n", "flag"} <= set(deferred(merged))
+    assert {"n_x", "n_y", "flag_x", "flag_y"} <= set(deferred(later))
     assert list(map(str, later.dtypes)) == list(map(str, expected.dtypes))
     pd.testing.assert_frame_equal(later.to_pandas(), expected)
 
@@ -132,7 +132,7 @@ def test_a_composed_selection_does_not_move_the_rows_between():
     between = frame[frame["i"] > 4]
     last = between[between["i"] < 9]
     assert last["t"].to_pandas().equals(example().query("4 < i < 9")["t"])
-    assert "t" in waiting(between)
+    assert "t" in deferred(between)
 
 
 def test_selections_in_place_are_one_pytree():
@@ -157,7 +157,7 @@ def test_arrays_that_are_read_first_inside_jit():
 def test_a_selection_of_traced_rows_does_not_wait():
     def inside(f):
         selected = f[f["i"] > 4]
-        assert not waiting(selected)
+        assert not deferred(selected)
         return selected
 
     frame = example()
@@ -186,7 +186,7 @@ def test_rows_are_moved_before_their_source_is_donated(donated):
     mask = ours["i"] > 4
     filtered = ours[mask]
     kept = filtered.merge(mine, on="k", how="left")
-    assert "x" in waiting(kept)
+    assert "x" in deferred(kept)
     one = {
         "frame": lambda: ours,
         "mask": lambda: mask,
@@ -215,7 +215,7 @@ def test_near_unique_strings_wait_for_rows_and_codes(monkeypatch):
     ours = JaxFrame(frame)
     selected = ours[ours["i"] > 4].merge(JaxFrame(right()), on="k", how="left")
     expected = frame[frame["i"] > 4].merge(right(), on="k", how="left")
-    assert "u" in waiting(selected)
+    assert "u" in deferred(selected)
     assert selected.groupby("u")["i"].sum().to_pandas().equals(expected.groupby("u")["i"].sum())
     pd.testing.assert_frame_equal(selected.sort_values("u").to_pandas(), expected.sort_values("u"))
     assert selected["u"].str.upper().to_pandas().equals(expected["u"].str.upper())
@@ -223,12 +223,12 @@ def test_near_unique_strings_wait_for_rows_and_codes(monkeypatch):
 
 def test_few_rows_are_moved_at_once(monkeypatch):
     frame = JaxFrame(example())
-    monkeypatch.setattr(_unmoved, "LEAST_UNMOVED", 100)
+    monkeypatch.setattr(_defer, "LEAST_SELECTED", 100)
     few = frame[frame["i"] > 15]
-    assert waiting(few) == []
-    assert not isinstance(few._stored.index.stored[0], UnmovedColumn)
-    monkeypatch.setattr(_unmoved, "LEAST_UNMOVED", 0)
-    assert "x" in waiting(frame[frame["i"] > 4])
+    assert deferred(few) == []
+    assert not isinstance(few._stored.index.stored[0], DeferredColumn)
+    monkeypatch.setattr(_defer, "LEAST_SELECTED", 0)
+    assert "x" in deferred(frame[frame["i"] > 4])
 
 
 LONG_SOURCES = {
@@ -242,7 +242,7 @@ LONG_SOURCES = {
 @pytest.mark.parametrize("name", LONG_SOURCES)
 @pytest.mark.parametrize("then", ["read", "select"])
 def test_rows_do_not_keep_a_long_source_in_memory(monkeypatch, name, then):
-    monkeypatch.setattr(_unmoved, "LONGEST_SOURCE", 0)
+    monkeypatch.setattr(_array_owners, "LONGEST_SOURCE", 0)
     select, frame = LONG_SOURCES[name], example()
     other = JaxFrame(frame)
     held = other[other["i"] > 4]
@@ -250,29 +250,29 @@ def test_rows_do_not_keep_a_long_source_in_memory(monkeypatch, name, then):
     copied = ours.copy()
     source = weakref.ref(ours._stored.columns[ours._labels.position("x")].data)
     few = select(ours)
-    assert "x" in waiting(few)
+    assert "x" in deferred(few)
     del ours
     gc.collect()
     # The copy has the same arrays.
     assert held["k"].sum() > 0
-    assert "x" in waiting(few)
+    assert "x" in deferred(few)
     del copied
     gc.collect()
     if then == "read":
         assert held["i"].sum() > 0
     else:
         other[other["i"] > 9]
-    assert waiting(few) == []
+    assert deferred(few) == []
     assert source() is None
     # Its own source is there.
-    assert "x" in waiting(held)
+    assert "x" in deferred(held)
     mine = JaxFrame(frame)
     expected = select(mine).to_pandas()
     pd.testing.assert_frame_equal(few.to_pandas(), expected)
 
 
 def test_threads_may_read_the_rows_that_lost_their_source(monkeypatch):
-    monkeypatch.setattr(_unmoved, "LONGEST_SOURCE", 0)
+    monkeypatch.setattr(_array_owners, "LONGEST_SOURCE", 0)
     frame = example()
     expected = frame[frame["i"] > 4]
 
@@ -293,7 +293,7 @@ def test_donated_index_holds_the_positions_of_a_selection(rounds):
     for _ in range(rounds):
         ours, frame = ours[ours["i"] > 4], frame[frame["i"] > 4]
     later = ours[ours["i"] > 8]
-    assert "x" in waiting(later)
+    assert "x" in deferred(later)
     jax.jit(lambda f: f * 2, donate_argnums=0)(ours)
     pd.testing.assert_frame_equal(later.to_pandas(), frame[frame["i"] > 8])
 
@@ -304,7 +304,7 @@ def test_long_chains_of_selections():
     for _ in range(1200):
         ours = ours[mask]
         column = ours._stored.columns[1].stored
-        assert column._waiting[1].depth <= _unmoved.MOST_COMPOSED
+        assert column.node.selection.depth <= _selections.MOST_COMPOSED
     np.testing.assert_array_equal(ours["x"].to_numpy(), np.arange(8) * 0.5)
 
 
@@ -342,12 +342,12 @@ def test_frames_that_outlive_the_module_end_silently():
     program = """
 import numpy as np
 from jaxframes.frame import JaxFrame
-from jaxframes.frame.table import _computed, _filter, _unmoved
-_filter.MOST_PADDED = _unmoved.LEAST_UNMOVED = _computed.LEAST_POSTPONED = 0
+from jaxframes.frame.table import _array_owners, _defer, _filter
+_filter.MOST_PADDED = _defer.LEAST_SELECTED = _defer.LEAST_MAPPED = 0
 class Holder: pass
 frame = JaxFrame({"x": np.arange(64, dtype=np.float32)})
-holder = _unmoved.holder = Holder()
-holder.module, holder.frame = _unmoved, frame[frame["x"] > 3]
+holder = _array_owners.holder = Holder()
+holder.module, holder.frame = _array_owners, frame[frame["x"] > 3]
 """
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (ended.returncode, ended.stderr) == (0, "")

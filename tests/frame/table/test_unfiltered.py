@@ -6,16 +6,15 @@ import pandas as pd
 import pytest
 from jaxframes.frame import JaxFrame
 from jaxframes.frame.groupby import _base, _one_pass_sums
-from jaxframes.frame.table import _computed
-from jaxframes.frame.table._unmoved import is_waiting
+from jaxframes.frame.table import _defer
 
 NUM_ROWS = 90
 
 
 @pytest.fixture(autouse=True)
-def always(monkeypatch, selections_wait):
-    """Lets expressions wait, too."""
-    monkeypatch.setattr(_computed, "LEAST_POSTPONED", 0)
+def always(monkeypatch, selections_are_deferred):
+    """Defers expressions, too."""
+    monkeypatch.setattr(_defer, "LEAST_MAPPED", 0)
     monkeypatch.setattr(_one_pass_sums, "LEAST_ROWS", 0)
 
 
@@ -24,13 +23,13 @@ def found(monkeypatch):
     """Records whether columns were read over all rows of their source."""
     calls = []
 
-    def unselected(columns, num_rows):
+    def unfiltered(columns, num_rows):
         rows = original(columns, num_rows)
         calls.append(rows is not None)
         return rows
 
-    original = _base.unselected
-    monkeypatch.setattr(_base, "unselected", unselected)
+    original = _base.unfiltered
+    monkeypatch.setattr(_base, "unfiltered", unfiltered)
     return calls
 
 
@@ -79,7 +78,7 @@ def test_sums(found, keys):
     frame = selected(JaxFrame(pandas))
     same(summed(frame, keys), summed(selected(pandas), keys))
     assert found == [True]
-    assert is_waiting(frame._stored.columns[list(frame.columns).index("x")].stored)
+    assert frame._stored.columns[list(frame.columns).index("x")].node is not None
 
 
 def test_a_second_pass_moves_the_rows(found):

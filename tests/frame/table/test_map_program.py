@@ -12,16 +12,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from jaxframes.frame import JaxFrame
-from jaxframes.frame.table import _computed
-from jaxframes.frame.table._unmoved import is_waiting
+from jaxframes.frame.table import _defer, _map_program
 
 NUM_ROWS = 75
 
 
 @pytest.fixture(autouse=True)
 def always(monkeypatch):
-    """Postpones operations on any number of rows."""
-    monkeypatch.setattr(_computed, "LEAST_POSTPONED", 0)
+    """Defers operations on any number of rows."""
+    monkeypatch.setattr(_defer, "LEAST_MAPPED", 0)
 
 
 def example(seed=0):
@@ -48,20 +47,20 @@ def example(seed=0):
     return frame
 
 
-def is_postponed(series):
-    return is_waiting(series._stored.columns[0])
+def is_deferred(series):
+    return series._stored.columns[0].node is not None
 
 
 @pytest.fixture
 def programs(monkeypatch):
-    """The steps of each expression that is computed."""
-    computed, found = _computed._computed, []
+    """The operations of each expression that is computed."""
+    computed, found = _map_program._computed, []
 
-    def counted(leaves, zero, steps, outputs):
-        found.append((len(steps), len(outputs)))
-        return computed(leaves, zero, steps, outputs)
+    def counted(leaves, zero, operations, outputs):
+        found.append((len(operations), len(outputs)))
+        return computed(leaves, zero, operations, outputs)
 
-    monkeypatch.setattr(_computed, "_computed", counted)
+    monkeypatch.setattr(_map_program, "_computed", counted)
     return found
 
 
@@ -130,11 +129,11 @@ def test_results_are_used_as_other_columns(name, use):
 def test_an_expression_is_one_program(programs):
     frame = JaxFrame(example())
     result = frame.x * 2.0 + frame.y - frame.i / 3.0 > frame.z
-    assert is_postponed(result)
+    assert is_deferred(result)
     assert programs == []
     assert (result.sum(), result.any()) == (int(result.to_numpy().sum()), True)
     assert programs == [(5, 1)]
-    assert not is_postponed(result)
+    assert not is_deferred(result)
 
 
 def test_results_that_are_held_are_computed_together(programs):
@@ -145,7 +144,7 @@ def test_results_that_are_held_are_computed_together(programs):
         charge.to_pandas(), expected.y * (1 - expected.z) * (1 + expected.x), check_exact=True
     )
     assert programs == [(4, 2)]
-    assert not is_postponed(revenue)
+    assert not is_deferred(revenue)
     assert (revenue * 2).max() == 2 * (expected.y * (1 - expected.z)).max()
     assert programs == [(4, 2), (1, 1)]
 
@@ -158,10 +157,10 @@ def test_long_expressions_are_computed_in_parts(programs):
         series.to_pandas(), expected, check_exact=True, check_names=False
     )
     assert sum(steps for steps, _ in programs) == 80
-    assert max(steps for steps, _ in programs) <= _computed.MOST_STEPS
+    assert max(steps for steps, _ in programs) <= _defer.MOST_STEPS
 
 
-def test_rows_that_wait_are_operands():
+def test_deferred_rows_are_operands():
     frame = example()
     ours = JaxFrame(frame)
     selected, expected = ours[ours.i > 0], frame[frame.i > 0]
@@ -173,15 +172,15 @@ def test_rows_that_wait_are_operands():
 
 def test_few_rows_traced_rows_and_masked_rows_are_computed_at_once(monkeypatch):
     frame = JaxFrame(example())
-    assert not is_postponed(jax.jit(lambda f: f.x + f.y)(frame))
+    assert not is_deferred(jax.jit(lambda f: f.x + f.y)(frame))
     traced = []
-    jax.jit(lambda f: traced.append(is_postponed(f.x + f.y)))(frame)
-    jax.jit(lambda y: traced.append(is_postponed(frame.x + frame.y)))(0)
+    jax.jit(lambda f: traced.append(is_deferred(f.x + f.y)))(frame)
+    jax.jit(lambda y: traced.append(is_deferred(frame.x + frame.y)))(0)
     assert traced == [False, False]
     masked = frame[["i"]].shift(1).i
     assert (masked + 1).sum() == (example().i.shift(1) + 1).sum()
-    monkeypatch.setattr(_computed, "LEAST_POSTPONED", 1 << 15)
-    assert not is_postponed(frame.x + frame.y)
+    monkeypatch.setattr(_defer, "LEAST_MAPPED", 1 << 15)
+    assert not is_deferred(frame.x + frame.y)
 
 
 def test_a_result_is_read_first_inside_jit():
@@ -200,7 +199,7 @@ def test_results_are_computed_before_their_columns_are_donated(donated):
     if donated != "by the caller":
         frame = jax.jit(lambda tree: jax.tree.map(jnp.copy, tree))(frame)
     result = (frame.x * 2 + frame.k) > 30
-    assert is_postponed(result)
+    assert is_deferred(result)
     one = {"frame": frame, "array": frame, "by the caller": values}[donated]
     one = frame["x"].to_jax() if donated == "array" else one
     copied_in_place = jax.jit(lambda tree: jax.tree.map(jnp.copy, tree), donate_argnums=0)
@@ -208,15 +207,27 @@ def test_results_are_computed_before_their_columns_are_donated(donated):
     assert result.sum() == 53
 
 
+@pytest.mark.parametrize("part", [lambda f: f[f.i > 0].y, lambda f: f.y * 2.0])
+def test_results_are_computed_before_a_forced_part_is_donated(part):
+    frame = jax.jit(lambda tree: jax.tree.map(jnp.copy, tree))(JaxFrame(example()))
+    one = part(frame)
+    # They do not share the index.
+    result = (one + 1.0).reset_index(drop=True)
+    expected = one.to_numpy() + 1.0
+    assert is_deferred(result)
+    jax.block_until_ready(jax.jit(lambda y: y * 3.0, donate_argnums=0)(one))
+    np.testing.assert_array_equal(result.to_numpy(), expected)
+
+
 def test_results_do_not_keep_the_columns_of_others_in_memory():
     frame, other = JaxFrame(example()), JaxFrame(example(1))
     result = frame.x * 2 + frame.y
     source = weakref.ref(frame._stored.columns[0].data)
-    assert is_postponed(result)
+    assert is_deferred(result)
     del frame
     gc.collect()
     assert other.sort_values("i").i.iloc[0] == example(1).i.min()
-    assert not is_postponed(result)
+    assert not is_deferred(result)
     gc.collect()
     assert source() is None
     assert result.max() == (example().x * 2 + example().y).max()
@@ -250,11 +261,11 @@ def test_errors_are_raised_by_the_operation():
 
 
 @pytest.mark.parametrize("value", [3, -2.5, True, np.float32(0.1), np.nan, np.int8(7)])
-def test_a_constant_waits(value, programs):
+def test_a_constant_is_deferred(value, programs):
     frame = example()
     actual = JaxFrame(frame).assign(n=value)
     is_of_numpy = isinstance(value, np.generic)
-    assert is_of_numpy or is_postponed(actual.n)
+    assert is_of_numpy or is_deferred(actual.n)
     assert not programs
     result = actual.assign(sum=actual.n + actual.x, both=actual.n * actual.n)
     expected = frame.assign(n=value)

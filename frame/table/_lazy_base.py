@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The base class of plans, for functions that take frames or plans."""
+
+from collections.abc import Sequence
+from typing import Any
+
+
+class LazyBase:
+    """The base of lazy frames and series."""
+
+    def _concatenated(self, parts: Sequence[Any], **options: Any) -> Any:
+        """`concat` of this part and others."""
+        raise TypeError(
+            f"concat: a plan concatenates frames and plans of frames, got {type(self).__name__}. "
+            "Call collect() first."
+        )
+
+    def _merge(self, left: Any, right: Any, **options: Any) -> Any:
+        """`merge` of this side and another."""
+        raise TypeError(
+            f"Can only merge Series or DataFrame objects, a {type(self).__name__} was passed. "
+            "Call collect() first."
+        )
