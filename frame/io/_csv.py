@@ -2,34 +2,57 @@
 """Reads and writes comma-separated values through Arrow."""
 
 import os
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-import pandas as pd
 import pyarrow as pa
 from pyarrow import csv
 
-from ..table._layout import ONE_DEVICE, layout_of
+from ..table._layout import layout_of
 from ..table._ndframe import FrameBase, SeriesBase
-from ._construction import table_of_arrow
-from ._csv_columns import chosen_labels, header_of, with_wide_integers
-from ._malformed import naming_files
-from ._own_lines import own_lines
-from ._own_rows import own_pieces, spans_processes, table_of_processes
+from ._csv_lines import csv_text
+from ._csv_options import CsvFormat, check_rest
+from ._csv_reader import CsvLabels, CsvReader, CsvValues
+from ._own_rows import own_pieces, spans_processes
+from ._places import compressed, compression_of, place_of
 from ._replacing import is_local_path, replacing
 
 
 def read_csv(
     filepath_or_buffer: Any,
     *,
-    sep: str = ",",
-    names: Sequence[str] | None = None,
-    usecols: Sequence[str] | Sequence[int] | None = None,
+    sep: str | None = None,
+    delimiter: str | None = None,
+    header: int | str | None = "infer",
+    names: Sequence[Hashable] | None = None,
+    index_col: Any = None,
+    usecols: Any = None,
     dtype: Any = None,
-    index_col: Hashable = None,
-    skiprows: int = 0,
-    na_values: Sequence[str] | None = None,
+    true_values: Sequence[str] | None = None,
+    false_values: Sequence[str] | None = None,
+    skiprows: int | None = None,
+    nrows: int | None = None,
+    na_values: Any = None,
+    keep_default_na: bool = True,
+    na_filter: bool = True,
+    skip_blank_lines: bool = True,
+    parse_dates: Any = None,
+    date_format: Any = None,
+    dayfirst: bool = False,
+    chunksize: int | None = None,
+    compression: Any = "infer",
+    thousands: str | None = None,
+    decimal: str = ".",
+    quotechar: str | None = '"',
+    doublequote: bool = True,
+    escapechar: str | None = None,
+    comment: str | None = None,
+    encoding: str | None = None,
+    on_bad_lines: Any = "error",
+    storage_options: Mapping[str, Any] | None = None,
+    filesystem: Any = None,
     sharding: Any = None,
+    **rest: Any,
 ) -> Any:
     """Reads a file of comma-separated values.
 
@@ -37,20 +60,46 @@ def read_csv(
     must not contain line breaks. The types are those of all lines.
 
     Differences from pandas:
-        Arrow infers the types: it parses ISO 8601 times, and has its own list of strings for
-        missing values unless `na_values` is given. Integers that neither int64 nor uint64 holds
-        raise, unless a dtype is given.
+        Arrow infers the types: it parses ISO 8601 times without `parse_dates`. Integers that
+        neither int64 nor uint64 holds raise, unless a dtype is given.
 
     Args:
-        filepath_or_buffer: a path or a binary file.
-        sep: the separator.
-        names: column labels, for a file without a header.
-        usecols: the labels or positions of the columns to read; all if left out.
-        dtype: one dtype, or dtypes by column.
+        filepath_or_buffer: a path, a URL or a file.
+        sep: the separator, one character.
+        delimiter: the same.
+        header: the number of the line of labels, or None for a file without one.
+        names: column labels, in place of those of the file.
         index_col: the label or position of the column to use as the index, or a list of these.
+        usecols: the labels or positions of the columns to read, or a function of the labels.
+        dtype: one dtype, or dtypes by column.
+        true_values: more words for True.
+        false_values: more words for False.
         skiprows: the number of lines to skip at the top.
-        na_values: strings that denote missing values.
+        nrows: the number of rows to read.
+        na_values: more strings that denote missing values.
+        keep_default_na: whether pandas' strings for missing values count too.
+        na_filter: whether missing values are looked for.
+        skip_blank_lines: whether lines without characters are no rows.
+        parse_dates: columns to parse as times, or True for the index.
+        date_format: the format of these, or formats by column.
+        dayfirst: whether days come before months in these.
+        chunksize: returns an iterator over frames of so many rows.
+        compression: that of the file; by default what the end of its name says.
+        thousands: a mark that groups digits.
+        decimal: the decimal point.
+        quotechar: the quotation mark; None if there is none.
+        doublequote: whether two quotation marks within quotes stand for one.
+        escapechar: a character before one that has no special meaning.
+        comment: a character that ends a line.
+        encoding: the encoding of the text.
+        on_bad_lines: "error", "warn" or "skip" for lines with too many or too few values.
+        storage_options: arguments of the file system of a URL, for fsspec.
+        filesystem: a file system of `pyarrow.fs` or fsspec that has the path.
         sharding: the placement of the rows; see `JaxFrame`.
+        **rest: other arguments of pandas raise; `engine` and the like are ignored.
+
+    Raises:
+        ParserError: a line cannot be read; the error names the file and the line.
 
     Example:
         >>> import io
@@ -58,72 +107,90 @@ def read_csv(
         >>> read_csv(io.BytesIO(b"x,y\\n1,a\\n2,b\\n"))["x"].tolist()
         [1, 2]
     """
-    is_path = isinstance(filepath_or_buffer, (str, os.PathLike))
-    if is_path:
-        open_file: Callable[[], Any] = lambda: filepath_or_buffer  # noqa: E731
-    else:
-        content = filepath_or_buffer.read()
-        data = pa.py_buffer(content.encode() if isinstance(content, str) else content)
-        open_file = lambda: pa.BufferReader(data)  # noqa: E731
+    check_rest(rest, "read_csv")
+    if sep is not None and delimiter is not None:
+        raise ValueError("Specified a sep and a delimiter; you can only specify one.")
+    style = CsvFormat(
+        sep=_one_character(sep or delimiter or ","),
+        quotechar=quotechar, doublequote=doublequote, escapechar=escapechar,
+        skip_blank_lines=skip_blank_lines, on_bad_lines=on_bad_lines, encoding=encoding or "utf8",
+        decimal=decimal, na_values=na_values, keep_default_na=keep_default_na, na_filter=na_filter,
+        true_values=true_values, false_values=false_values,
+    )  # fmt: skip
+    text = csv_text(
+        filepath_or_buffer, style, comment=comment, compression=compression,
+        filesystem=filesystem, storage_options=storage_options,
+    )  # fmt: skip
     layout = layout_of(sharding, "read_csv")
-    parse = csv.ParseOptions(delimiter=sep)
-    header = header_of(open_file, names, skiprows, parse)
-    columns = header.labels if usecols is None else chosen_labels(header.labels, usecols)
-    convert: dict[str, Any] = {"include_columns": None if usecols is None else columns}
-    convert["strings_can_be_null"] = True
-    if na_values is not None:
-        convert["null_values"] = list(na_values)
-    if dtype is not None and not isinstance(dtype, Mapping):
-        dtype = dict.fromkeys(columns, dtype)
-    types = {name: _arrow_type(one) for name, one in (dtype or {}).items()}
-    if spans_processes(layout) and is_local_path(filepath_or_buffer):
-        convert["column_types"] = types
-        path = os.fspath(filepath_or_buffer)
-        labels = None if names is not None else header.labels
-        piece = own_lines(path, names, labels, skiprows, parse, convert, layout)
-        with naming_files("read_csv", filepath_or_buffer):
-            own, labels = table_of_arrow(piece, ONE_DEVICE, keeps_masks=True)
-        table_of_rows = table_of_processes(own, labels, layout, "read_csv")
-    else:
-        table = with_wide_integers(
-            lambda options: csv.read_csv(
-                open_file(),
-                read_options=header.options,
-                parse_options=parse,
-                convert_options=csv.ConvertOptions(**{**convert, **options}),
-            ),
-            types,
-            "read_csv",
+    reader = CsvReader(
+        text, style, CsvLabels(header, names, _whole(skiprows, "skiprows") or 0), usecols, dtype,
+        index_col, CsvValues(parse_dates, date_format, dayfirst, thousands), layout,
+    )  # fmt: skip
+    if nrows is None and chunksize is None:
+        return reader.whole()
+    nrows, chunksize = _whole(nrows, "nrows"), _whole(chunksize, "chunksize")
+    if spans_processes(layout):
+        raise NotImplementedError(
+            "read_csv: nrows and chunksize need rows of one process. Leave out sharding."
         )
-        with naming_files("read_csv", filepath_or_buffer if is_path else "the buffer"):
-            table_of_rows, labels = table_of_arrow(table, layout)
-    frame = FrameBase.frame_class._of(table_of_rows, labels)
-    if index_col is None or index_col is False:
-        return frame
-    by = index_col if isinstance(index_col, (list, tuple)) else [index_col]
-    by = [columns[one] if isinstance(one, int) else one for one in by]
-    return frame.set_index(by if isinstance(index_col, (list, tuple)) else by[0])
+    if chunksize is None:
+        return reader.first(nrows or 0)
+    return reader.pieces(chunksize, nrows)
 
 
-def _arrow_type(dtype: Any) -> pa.DataType:
-    dtype = pd.api.types.pandas_dtype(dtype)
-    if isinstance(dtype, pd.StringDtype):
-        return pa.large_string()
-    if isinstance(dtype, pd.CategoricalDtype):
-        raise NotImplementedError("read_csv: dtype must not be a category. Call astype afterwards.")
-    return pa.from_numpy_dtype(dtype)
+def _one_character(sep: str) -> str:
+    if len(sep) != 1:
+        raise NotImplementedError(
+            f"read_csv: sep must be one character, got {sep!r}. Use str.split() on one column, or "
+            "pandas' reader and from_pandas()."
+        )
+    return sep
+
+
+def _whole(value: Any, name: str) -> int | None:
+    if value is None:
+        return None
+    if callable(value) or isinstance(value, (list, tuple, set, range)):
+        raise NotImplementedError(
+            f"read_csv: {name} must be a number of lines at the top, got "
+            f"{type(value).__name__}. Drop the rows of the result."
+        )
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value != int(value):
+        raise ValueError(f"'{name}' must be an integer >=0, got {value!r}")
+    if value < (name == "chunksize"):
+        raise ValueError(f"'{name}' must be an integer >={int(name == 'chunksize')}, got {value!r}")
+    return int(value)
 
 
 class FrameCsv(FrameBase):
     """`to_csv` of a frame."""
 
     def to_csv(
-        self, path_or_buf: Any = None, *, sep: str = ",", header: bool = True, index: bool = True
+        self,
+        path_or_buf: Any = None,
+        *,
+        sep: str = ",",
+        header: bool = True,
+        index: bool = True,
+        compression: Any = "infer",
+        storage_options: Mapping[str, Any] | None = None,
+        filesystem: Any = None,
     ) -> str | None:
         """Writes comma-separated values to a file, or returns them as a string.
 
-        The file appears when it is complete. On a mesh of several processes it is a folder, into
-        which each process writes the rows of its devices.
+        The file appears when it is complete; at a URL, if its store makes files whole, as object
+        stores do. On a mesh of several processes it is a folder, into which each process writes the
+        rows of its devices.
+
+        Args:
+            path_or_buf: a path, a URL or a file; None for a string.
+            sep: the separator.
+            header: whether to write the labels of columns.
+            index: whether to write the labels of rows.
+            compression: "gzip", "bz2", "zip", "xz", "zstd", "lz4" or None; by default what the end
+                of the name says.
+            storage_options: arguments of the file system of a URL, for fsspec.
+            filesystem: a file system of `pyarrow.fs` or fsspec that has the path.
 
         Differences from pandas:
             Arrow formats the values: bools are true and false, 1.0 is 1, timedeltas are counts of
@@ -142,27 +209,46 @@ class FrameCsv(FrameBase):
                     csv.write_csv(_without_dictionaries(piece), temporary, options)
             return None
         table = _without_dictionaries(frame.to_arrow())
-        if is_local_path(path_or_buf):
-            with replacing(path_or_buf, "to_csv") as temporary:
-                csv.write_csv(table, temporary, options)
+        if isinstance(path_or_buf, (str, os.PathLike)):
+            place = place_of(path_or_buf, "to_csv", filesystem, storage_options)
+            kind = compression_of(path_or_buf, compression, "to_csv")
+            if kind is None and place.is_local and is_local_path(place.path):
+                with replacing(place.path, "to_csv") as temporary:
+                    csv.write_csv(table, temporary, options)
+                return None
+            content = compressed(_text_of(table, options), kind, os.fspath(place.path))
+            if not place.is_local:
+                place.write_bytes(content)
+                return None
+            if not is_local_path(place.path):
+                with open(place.path, "wb") as file:
+                    file.write(content)
+                return None
+            with replacing(place.path, "to_csv") as temporary, open(temporary, "wb") as file:
+                file.write(content)
             return None
-        sink = pa.BufferOutputStream() if path_or_buf is None else path_or_buf
-        csv.write_csv(table, sink, options)
-        return None if path_or_buf is not None else sink.getvalue().to_pybytes().decode()
+        if path_or_buf is None:
+            return _text_of(table, options).decode()
+        csv.write_csv(table, path_or_buf, options)
+        return None
+
+
+def _text_of(table: pa.Table, options: csv.WriteOptions) -> bytes:
+    sink = pa.BufferOutputStream()
+    csv.write_csv(table, sink, options)
+    return sink.getvalue().to_pybytes()
 
 
 class SeriesCsv(SeriesBase):
     """`to_csv` of a series."""
 
-    def to_csv(
-        self, path_or_buf: Any = None, *, sep: str = ",", header: bool = True, index: bool = True
-    ) -> str | None:
+    def to_csv(self, path_or_buf: Any = None, **options: Any) -> str | None:
         """Writes comma-separated values to a file, or returns them as a string.
 
         See `JaxFrame.to_csv`. A series without a name has the label 0, as in pandas.
         """
         frame: Any = self.to_frame()
-        return frame.to_csv(path_or_buf, sep=sep, header=header, index=index)
+        return frame.to_csv(path_or_buf, **options)
 
 
 def _without_dictionaries(table: pa.Table) -> pa.Table:

@@ -23,7 +23,11 @@ class Header(NamedTuple):
 
 
 def header_of(
-    open_file: Callable[[], Any], names: Sequence[str] | None, skiprows: int, parse: Any
+    open_file: Callable[[], Any],
+    names: Sequence[str] | None,
+    skiprows: int,
+    parse: Any,
+    encoding: str = "utf8",
 ) -> Header:
     """Reads the header of a file, unless `names` are given for a file without one.
 
@@ -33,16 +37,21 @@ def header_of(
     if names is not None:
         if len(set(names)) < len(names):
             raise ValueError("Duplicate names are not allowed.")
-        return Header(list(names), csv.ReadOptions(column_names=list(names), skip_rows=skiprows))
+        return Header(list(names), _options(encoding, skiprows, list(names)))
     with csv.open_csv(
-        open_file(), read_options=csv.ReadOptions(skip_rows=skiprows), parse_options=parse
+        open_file(), read_options=_options(encoding, skiprows), parse_options=parse
     ) as reader:
         found = reader.schema.names
     labels = distinct_labels(found)
     if labels == found:
-        return Header(labels, csv.ReadOptions(skip_rows=skiprows))
-    options = csv.ReadOptions(column_names=labels, skip_rows=skiprows, skip_rows_after_names=1)
+        return Header(labels, _options(encoding, skiprows))
+    options = _options(encoding, skiprows, labels)
+    options.skip_rows_after_names = 1
     return Header(labels, options)
+
+
+def _options(encoding: str, skiprows: int, names: list[str] | None = None) -> csv.ReadOptions:
+    return csv.ReadOptions(encoding=encoding, skip_rows=skiprows, column_names=names)
 
 
 def distinct_labels(names: Sequence[str]) -> list[str]:

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""pandas' arguments of `read_csv` in Arrow's words."""
+
+import dataclasses
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from pyarrow import csv
+
+# pandas' words for missing values.
+NULLS = (
+    *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
+    *("<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
+)
+TRUE_WORDS = ("True", "TRUE", "true")
+FALSE_WORDS = ("False", "FALSE", "false")
+# Arguments without a counterpart, and what to do.
+INSTEAD = {
+    "quoting": "quotechar=None for files without quotes",
+    "converters": "map() on the column",
+    "skipfooter": "head() of the result",
+    "iterator": "chunksize=",
+    "chunksize": "read_csv, or scan_csv().batches()",
+    "lineterminator": "files whose lines end in \\n, \\r or \\r\\n",
+    "dialect": "sep=, quotechar=, escapechar= and doublequote=",
+    "skipinitialspace": "str.strip() on the column",
+    "encoding_errors": "encoding=",
+    "dtype_backend": "astype()",
+}
+# Arguments that say how pandas reads, not what.
+IGNORED = ("engine", "low_memory", "memory_map", "float_precision", "cache_dates")
+
+
+@dataclasses.dataclass(frozen=True)
+class CsvFormat:
+    """How a file is divided into values, and which values mean what."""
+
+    sep: str = ","
+    quotechar: str | None = '"'
+    doublequote: bool = True
+    escapechar: str | None = None
+    skip_blank_lines: bool = True
+    on_bad_lines: Any = "error"
+    encoding: str = "utf8"
+    decimal: str = "."
+    na_values: Any = None
+    keep_default_na: bool = True
+    na_filter: bool = True
+    true_values: Sequence[str] | None = None
+    false_values: Sequence[str] | None = None
+
+    def parse(self) -> csv.ParseOptions:
+        """How Arrow divides lines."""
+        return csv.ParseOptions(
+            delimiter=self.sep,
+            quote_char=self.quotechar or False,
+            double_quote=self.doublequote,
+            escape_char=self.escapechar or False,
+            ignore_empty_lines=self.skip_blank_lines,
+            invalid_row_handler=self._bad_line_handler(),
+        )
+
+    def _bad_line_handler(self) -> Any:
+        how = self.on_bad_lines
+        if how == "error":
+            return None
+        if how not in ("skip", "warn"):
+            raise ValueError(
+                "read_csv: on_bad_lines must be 'error', 'warn' or 'skip', got "
+                f"{how!r}. Functions of lines are not supported."
+            )
+
+        def skip(row: Any) -> str:
+            if how == "warn":
+                text = f"Skipping line {row.number or ''}: expected {row.expected_columns} fields,"
+                warnings.warn(
+                    f"{text} saw {row.actual_columns}", pd.errors.ParserWarning, stacklevel=2
+                )
+            return "skip"
+
+        return skip
+
+    def convert(self) -> dict[str, Any]:
+        """How Arrow converts values."""
+        if isinstance(self.na_values, Mapping):
+            raise NotImplementedError(
+                "read_csv: na_values must be a list for all columns, got a dict. Call replace() on "
+                "the columns."
+            )
+        given = [self.na_values] if isinstance(self.na_values, str) else list(self.na_values or ())
+        nulls = [*(NULLS if self.keep_default_na else ()), *map(str, given)]
+        return {
+            "null_values": nulls if self.na_filter else [],
+            "strings_can_be_null": self.na_filter,
+            "true_values": [*TRUE_WORDS, *(self.true_values or ())],
+            "false_values": [*FALSE_WORDS, *(self.false_values or ())],
+            "decimal_point": self.decimal,
+        }
+
+
+def check_rest(rest: Mapping[str, Any], caller: str) -> None:
+    """Raises for arguments without a counterpart; each error names the way."""
+    for name, value in rest.items():
+        if name in IGNORED:
+            continue
+        if name in INSTEAD:
+            raise NotImplementedError(
+                f"{caller}: {name}={value!r} is not supported. Use {INSTEAD[name]}, or pandas' "
+                "reader and from_pandas()."
+            )
+        raise TypeError(f"{caller}() got an unexpected keyword argument {name!r}")
+
+
+def without_comments(content: Any, mark: str, quotechar: str | None) -> bytes:
+    """The lines without what follows a mark that is not in quotes; empty lines go."""
+    byte, quote = mark.encode(), (quotechar or "").encode()
+    lines = []
+    for line in bytes(content).splitlines(keepends=True):
+        at = _comment_start(line, byte, quote)
+        if at is None:
+            lines.append(line)
+        elif line[:at].strip():
+            lines.append(line[:at] + b"\n")
+    return b"".join(lines)
+
+
+def _comment_start(line: bytes, mark: bytes, quote: bytes) -> int | None:
+    at = line.find(mark)
+    while at >= 0 and quote and line.count(quote, 0, at) % 2:
+        at = line.find(mark, at + 1)
+    return at if at >= 0 else None
+
+
+def arrow_type(dtype: Any) -> pa.DataType:
+    """The type as which a column with a dtype is read."""
+    dtype = pd.api.types.pandas_dtype(dtype)
+    if isinstance(dtype, pd.StringDtype) or dtype == np.dtype(object):
+        return pa.large_string()
+    if isinstance(dtype, pd.CategoricalDtype):
+        raise NotImplementedError("read_csv: dtype must not be a category. Call astype afterwards.")
+    return pa.from_numpy_dtype(dtype)

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One call of `read_csv`: labels, types and rows of a text."""
+
+import contextlib
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import pandas as pd
+import pyarrow as pa
+from pyarrow import csv
+
+from ..table._layout import ONE_DEVICE, Layout
+from ..table._ndframe import FrameBase
+from ..table._row_index import RANGE
+from ._construction import table_of_arrow
+from ._csv_columns import Header, chosen_labels, header_of, with_wide_integers
+from ._csv_lines import CsvText, parse_error, pieces_of_text
+from ._csv_options import CsvFormat, arrow_type
+from ._csv_values import columns_of_times, with_thousands, with_times
+from ._malformed import naming_files
+from ._own_lines import own_lines
+from ._own_rows import spans_processes, table_of_processes
+
+
+class CsvLabels(NamedTuple):
+    """Where the labels of columns come from."""
+
+    header: Any
+    names: Any
+    skiprows: int
+
+
+class CsvValues(NamedTuple):
+    """What Arrow does not parse."""
+
+    parse_dates: Any
+    date_format: Any
+    dayfirst: bool
+    thousands: str | None
+
+
+class CsvReader:
+    """One call of `read_csv`."""
+
+    def __init__(
+        self, text: CsvText, style: CsvFormat, labels: CsvLabels, usecols: Any, dtype: Any,
+        index_col: Any, values: CsvValues, layout: Layout,
+    ):  # fmt: skip
+        self._text, self._style, self._layout = text, style, layout
+        self._index_col, self._values = index_col, values
+        self._parse, self._skipped = style.parse(), labels.skiprows
+        header = labels.header
+        if header not in ("infer", None) and not isinstance(header, int):
+            raise NotImplementedError(
+                f"read_csv: header must be one line, got {header!r}. Set the labels of columns "
+                "afterwards."
+            )
+        has_header = labels.names is None if header == "infer" else header is not None
+        if isinstance(header, int):
+            self._skipped += header
+        with self._naming_lines(self._first_bad_line):
+            found = self._header(None if has_header else labels.names, has_header)
+        if labels.names is not None and has_header:
+            options = found.options
+            options.skip_rows_after_names = 1
+            options.column_names = [str(one) for one in labels.names]
+            found = Header(options.column_names, options)
+        elif labels.names is not None:
+            found = Header([str(one) for one in labels.names], found.options)
+        self._found = found
+        # Labels that are no strings are set when the rows are read.
+        self._given = {str(one): one for one in labels.names or () if not isinstance(one, str)}
+        if not has_header and labels.names is None:
+            self._given = {str(at): at for at in range(len(found.labels))}
+        self._columns = self._chosen(usecols)
+        self._times = [
+            str(one) for one in columns_of_times(values.parse_dates, found.labels, index_col)
+        ]
+        convert = {**style.convert(), "include_columns": None if usecols is None else self._columns}
+        if dtype is not None and not isinstance(dtype, Mapping):
+            dtype = dict.fromkeys(self._columns, dtype)
+        types = {str(name): arrow_type(one) for name, one in (dtype or {}).items()}
+        self._types = {**types, **dict.fromkeys(self._times, pa.string())}
+        self._convert: dict[str, Any] = convert
+
+    def _header(self, names: Any, has_header: bool) -> Header:
+        encoding = self._style.encoding
+        if names is not None or has_header:
+            names = None if names is None else [str(one) for one in names]
+            return header_of(self._text.open, names, self._skipped, self._parse, encoding)
+        first = header_of(self._text.open, None, self._skipped, self._parse, encoding)
+        names = [str(at) for at in range(len(first.labels))]
+        return header_of(self._text.open, names, self._skipped, self._parse, encoding)
+
+    def _chosen(self, usecols: Any) -> list[str]:
+        labels = self._found.labels
+        if usecols is None:
+            return labels
+        if callable(usecols):
+            return [one for one in labels if usecols(self._given.get(one, one))]
+        return chosen_labels(labels, [self._as_text(one) for one in usecols])
+
+    def _as_text(self, label: Any) -> Any:
+        return next((name for name, one in self._given.items() if one == label), label)
+
+    def whole(self) -> Any:
+        """The frame of all rows."""
+        text, style = self._text, self._style
+        if spans_processes(self._layout) and text.path is not None:
+            self._check_own_lines()
+            names = self._found.options.column_names
+            convert = {**self._convert, "column_types": self._types}
+            labels = None if names else self._found.labels
+            skipped = self._skipped
+            piece = own_lines(
+                text.path, names or None, labels, skipped, style.parse(), convert, self._layout
+            )
+            with naming_files("read_csv", text.name):
+                own, labels = table_of_arrow(piece, ONE_DEVICE, keeps_masks=True)
+            rows = table_of_processes(own, labels, self._layout, "read_csv")
+            return self._labelled(FrameBase.frame_class._of(rows, labels))
+        return self._framed(self._rows(text.open, self._found.options))
+
+    def _check_own_lines(self) -> None:
+        options = self._found.options
+        if self._times or self._values.thousands or options.skip_rows_after_names:
+            raise NotImplementedError(
+                "read_csv: over several processes parse_dates, thousands, and names in place of "
+                "those of the file are not supported. Convert the columns afterwards."
+            )
+
+    def _rows(self, open_file: Callable[[], Any], options: csv.ReadOptions) -> pa.Table:
+        def read(chosen: Mapping[str, Any]) -> pa.Table:
+            conversion = csv.ConvertOptions(**{**self._convert, **chosen})
+            return csv.read_csv(open_file(), options, self._parse, conversion)
+
+        def again() -> None:
+            # Arrow counts lines on one thread only.
+            options.use_threads = False
+            read({"column_types": self._types})
+
+        with self._naming_lines(again):
+            return with_wide_integers(read, self._types, "read_csv")
+
+    def _first_bad_line(self) -> None:
+        options = csv.ReadOptions(
+            use_threads=False, skip_rows=self._skipped, encoding=self._style.encoding
+        )
+        csv.read_csv(self._text.open(), options, self._parse)
+
+    @contextlib.contextmanager
+    def _naming_lines(self, again: Callable[[], None] | None = None) -> Iterator[None]:
+        """Turns errors of lines into one that names the file and the line.
+
+        Args:
+            again: reads once more, so that the error has the number of the line.
+        """
+        try:
+            yield
+        except pa.ArrowInvalid as error:
+            if again is not None and "Row #" not in str(error):
+                try:
+                    again()
+                except pa.ArrowInvalid as found:
+                    error = found
+            if "Empty CSV file" in str(error):
+                raise pd.errors.EmptyDataError("No columns to parse from file") from None
+            raise parse_error(error, self._text.name) from None
+
+    def first(self, num_rows: int) -> Any:
+        """The frame of the first rows."""
+        return next(iter(self.pieces(max(num_rows, 1), num_rows)))
+
+    def pieces(self, chunksize: int, nrows: int | None) -> Iterator[Any]:
+        """Frames of `chunksize` rows, up to `nrows` rows."""
+        options = csv.ReadOptions(column_names=self._found.labels)
+        left, start = nrows, 0
+        with self._naming_lines():
+            for lines in pieces_of_text(self._text, self._found.options, self._parse, chunksize):
+                table = self._plain_rows(lines, options)
+                table = table if left is None else table.slice(0, left)
+                yield self._framed(table, start)
+                start += len(table)
+                left = None if left is None else left - len(table)
+                if left == 0:
+                    return
+        if not start:
+            yield self.whole().head(0)
+
+    def _plain_rows(self, lines: pa.Buffer, options: csv.ReadOptions) -> pa.Table:
+        """The rows of a piece of text, which Arrow wrote."""
+        parse, self._parse = self._parse, csv.ParseOptions(newlines_in_values=True)
+        try:
+            return self._rows(lambda: pa.BufferReader(lines), options)
+        finally:
+            self._parse = parse
+
+    def _framed(self, table: pa.Table, start: int = 0) -> Any:
+        values = self._values
+        if values.thousands:
+            table = with_thousands(table, values.thousands, self._style.decimal, self._types)
+        table = with_times(table, self._times, values.date_format, dayfirst=values.dayfirst)
+        with naming_files("read_csv", self._text.name):
+            rows, labels = table_of_arrow(table, self._layout)
+        if start:
+            rows = rows.replace(index=dataclasses.replace(RANGE, start=start))
+        return self._labelled(FrameBase.frame_class._of(rows, labels))
+
+    def _labelled(self, frame: Any) -> Any:
+        if self._given:
+            frame = frame.set_axis([self._given.get(one, one) for one in frame.columns], axis=1)
+        by = self._index_col
+        if by is None or by is False:
+            return frame
+        columns = [self._given.get(one, one) for one in self._columns]
+        listed = by if isinstance(by, (list, tuple)) else [by]
+        listed = [
+            columns[one] if isinstance(one, int) and one not in columns else one for one in listed
+        ]
+        return frame.set_index(listed if isinstance(by, (list, tuple)) else listed[0])

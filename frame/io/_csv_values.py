@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values of a CSV file that Arrow does not parse: times in other formats, and thousands."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+# pyarrow.compute has no types.
+_compute: Any = pc
+
+
+def columns_of_times(parse_dates: Any, labels: Sequence[Any], index_col: Any) -> list[Any]:
+    """The labels of the columns that `parse_dates` names."""
+    if parse_dates is None or parse_dates is False:
+        return []
+    if parse_dates is True:
+        if index_col is None or index_col is False:
+            return []
+        listed = list(index_col) if isinstance(index_col, (list, tuple)) else [index_col]
+    elif isinstance(parse_dates, (list, tuple)):
+        listed = list(parse_dates)
+    else:
+        raise TypeError(
+            "Only booleans and lists are accepted for the 'parse_dates' parameter, got "
+            f"{type(parse_dates).__name__}"
+        )
+    if any(isinstance(one, (list, tuple)) for one in listed):
+        raise NotImplementedError(
+            "read_csv: parse_dates must name single columns. Add the columns, and call "
+            "to_datetime()."
+        )
+    named = [labels[one] if isinstance(one, int) and one not in labels else one for one in listed]
+    absent = [str(one) for one in named if one not in labels]
+    if absent:
+        raise ValueError(f"Missing column provided to 'parse_dates': '{', '.join(absent)}'")
+    return named
+
+
+def with_times(
+    table: pa.Table, labels: Sequence[Any], date_format: Any, *, dayfirst: bool
+) -> pa.Table:
+    """The table with columns of text parsed as times; those that are none stay text."""
+    for label in labels:
+        at = table.schema.get_field_index(label)
+        if at < 0:
+            continue
+        how = date_format.get(label) if isinstance(date_format, Mapping) else date_format
+        texts = table.column(at).to_pandas()
+        try:
+            times = pd.to_datetime(texts, format=how, dayfirst=dayfirst)
+        except (ValueError, TypeError):
+            continue
+        table = table.set_column(at, label, pa.Array.from_pandas(times))
+    return table
+
+
+def with_thousands(
+    table: pa.Table, thousands: str, decimal: str, given: Mapping[Any, Any]
+) -> pa.Table:
+    """The table with columns of numbers whose digits are grouped by a mark as numbers."""
+    mark = f"\\{thousands}" if thousands in ".|^$*+?()[]{}\\" else thousands
+    point = f"\\{decimal}"
+    pattern = rf"^\s*[+-]?[0-9][0-9{mark}]*({point}[0-9]*)?([eE][+-]?[0-9]+)?\s*$"
+    for at, field in enumerate(table.schema):
+        if field.name in given or not _is_text(field.type):
+            continue
+        texts = table.column(at)
+        if not _compute.all(_compute.match_substring_regex(texts, pattern)).as_py():
+            continue
+        plain = _compute.replace_substring(texts, thousands, "")
+        plain = _compute.utf8_trim_whitespace(_compute.replace_substring(plain, decimal, "."))
+        for kind in (pa.int64(), pa.float64()):
+            try:
+                numbers = plain.cast(kind)
+            except pa.ArrowInvalid:
+                continue
+            table = table.set_column(at, field.name, numbers)
+            break
+    return table
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind)

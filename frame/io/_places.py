@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where files are: paths of this machine, URLs, and file systems of Arrow and fsspec."""
+
+import bz2
+import glob
+import io
+import lzma
+import os
+import zipfile
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+from pyarrow import fs
+
+# The names of pandas' compressions, by the end of a file's name.
+ENDINGS = {
+    ".gz": "gzip", ".bz2": "bz2", ".zip": "zip", ".xz": "xz", ".zst": "zstd", ".lz4": "lz4",
+}  # fmt: skip
+_OF_ARROW = ("gzip", "zstd", "lz4")
+
+
+class Place(NamedTuple):
+    """A path, and the file system that has it; None for this machine's."""
+
+    path: Any
+    filesystem: fs.FileSystem | None = None
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the path is one of this machine."""
+        return self.filesystem is None
+
+    def found(self, caller: str) -> list[str]:
+        """The paths that match, if the path is a pattern; else the path.
+
+        Raises:
+            FileNotFoundError: no file matches, or there is no such file.
+        """
+        path = self.path
+        if self.filesystem is None:
+            paths = sorted(glob.glob(path)) if glob.has_magic(path) else [path]
+            paths = [one for one in paths if os.path.exists(one)]
+        elif glob.has_magic(path):
+            folder = path[: min(path.find(mark) for mark in "*?[" if mark in path)]
+            folder = folder.rpartition("/")[0]
+            selector = fs.FileSelector(folder, recursive=True, allow_not_found=True)
+            files = [one.path for one in self.filesystem.get_file_info(selector)]
+            depth = path.count("/")
+            paths = sorted(
+                one for one in files if one.count("/") == depth and fnmatchcase(one, path)
+            )
+        else:
+            info = self.filesystem.get_file_info(path)
+            paths = [] if info.type == fs.FileType.NotFound else [path]
+        if not paths:
+            what = "no file matches" if glob.has_magic(path) else "no such file:"
+            raise FileNotFoundError(f"{caller}: {what} {path!r}.")
+        return paths
+
+    def read_bytes(self) -> bytes:
+        """The content of the file."""
+        if self.filesystem is None:
+            with open(self.path, "rb") as file:
+                return file.read()
+        with self.filesystem.open_input_stream(self.path, compression=None) as file:
+            return file.read()
+
+    def write_bytes(self, content: bytes) -> None:
+        """Writes a file of another file system in one request, which stores make whole or not."""
+        assert self.filesystem is not None
+        with self.filesystem.open_output_stream(self.path, compression=None) as file:
+            file.write(content)
+
+
+def place_of(
+    path: Any, caller: str, filesystem: Any = None, storage_options: Mapping[str, Any] | None = None
+) -> Place:
+    """The place of a path or a URL.
+
+    Args:
+        path: a path, or a URL such as `s3://bucket/key`.
+        caller: the function, for errors.
+        filesystem: a file system of `pyarrow.fs` or of fsspec that has the path.
+        storage_options: arguments of the file system of a URL, for fsspec.
+    """
+    path = os.fspath(path)
+    if filesystem is not None:
+        if storage_options:
+            raise ValueError(
+                f"{caller}: filesystem and storage_options exclude each other. Construct the file "
+                "system with its options."
+            )
+        return Place(path, _of_arrow(filesystem, caller))
+    if "://" not in path:
+        if storage_options:
+            raise ValueError(
+                f"storage_options passed with file object or non-fsspec file path: {path!r}. Leave "
+                "them out."
+            )
+        return Place(path)
+    if path.startswith("file://") and not storage_options:
+        return Place(fs.FileSystem.from_uri(path)[1])
+    if not storage_options:
+        try:
+            known, inner = fs.FileSystem.from_uri(path)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            pass
+        else:
+            return Place(inner, known)
+    return _of_fsspec(path, caller, storage_options or {})
+
+
+def _of_arrow(filesystem: Any, caller: str) -> fs.FileSystem | None:
+    if isinstance(filesystem, fs.LocalFileSystem):
+        return None
+    if isinstance(filesystem, fs.FileSystem):
+        return filesystem
+    if hasattr(filesystem, "protocol") and hasattr(filesystem, "open"):
+        return fs.PyFileSystem(fs.FSSpecHandler(filesystem))
+    raise TypeError(
+        f"{caller}: filesystem must be one of pyarrow.fs or of fsspec, got "
+        f"{type(filesystem).__name__}."
+    )
+
+
+def _of_fsspec(path: str, caller: str, options: Mapping[str, Any]) -> Place:
+    scheme = path.partition("://")[0]
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError:
+        raise ImportError(
+            f"{caller}: URLs of {scheme!r} need fsspec. Install jaxframes[fsspec]."
+        ) from None
+    try:
+        filesystem, inner = url_to_fs(path, **options)
+    except ImportError as error:
+        raise ImportError(f"{caller}: URLs of {scheme!r} need another package. {error}") from error
+    except ValueError as error:
+        raise ValueError(f"{caller}: cannot open {path!r}. {error}") from error
+    return Place(inner, fs.PyFileSystem(fs.FSSpecHandler(filesystem)))
+
+
+def compression_of(path: Any, compression: Any, caller: str) -> str | None:
+    """The name of the compression that an argument or the end of a file's name says."""
+    if isinstance(compression, Mapping):
+        compression = compression.get("method", "infer")
+    if compression == "infer":
+        name = str(path).lower() if isinstance(path, (str, os.PathLike)) else ""
+        return next((kind for end, kind in ENDINGS.items() if name.endswith(end)), None)
+    if compression not in (None, *ENDINGS.values()):
+        raise ValueError(
+            f"Unrecognized compression type: {compression}. {caller} knows "
+            f"{sorted(ENDINGS.values())}."
+        )
+    return compression
+
+
+def decompressed(content: Any, compression: str | None) -> Any:
+    """The bytes of a compressed file."""
+    if compression is None:
+        return content
+    if compression in _OF_ARROW:
+        with pa.CompressedInputStream(pa.BufferReader(content), compression) as file:
+            return file.read()
+    if compression == "bz2":
+        return bz2.decompress(content)
+    if compression == "xz":
+        return lzma.decompress(content)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        names = archive.namelist()
+        if len(names) != 1:
+            raise ValueError(f"Multiple files found in ZIP file. Only one file per ZIP: {names}")
+        return archive.read(names[0])
+
+
+def compressed(content: Any, compression: str | None, name: str) -> Any:
+    """The bytes of a file, compressed; `name` is that of a file within an archive."""
+    if compression is None:
+        return content
+    if compression in _OF_ARROW:
+        sink = pa.BufferOutputStream()
+        with pa.CompressedOutputStream(sink, compression) as file:
+            file.write(content)
+        return sink.getvalue().to_pybytes()
+    if compression == "bz2":
+        return bz2.compress(content)
+    if compression == "xz":
+        return lzma.compress(content)
+    with io.BytesIO() as file:
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr(os.path.basename(name).removesuffix(".zip") or "data", content)
+        return file.getvalue()

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+import bz2
+import gzip
+import io
+import lzma
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from frame_parity import assert_same
+from jaxframes.frame import JaxFrame, read_csv
+from pyarrow import fs
+
+OPTIONS = [
+    ("a|b\n1|2\n", {"delimiter": "|"}),
+    ("1,2\n3,4\n", {"header": None}),
+    ("junk\na,b\n1,2\n", {"header": 1}),
+    ("a,b\n1,2\n", {"header": 0, "names": ["x", "y"]}),
+    ("1,2\n3,4\n", {"names": [7, 8]}),
+    ("1,2\n3,4\n", {"header": None, "index_col": 0}),
+    ("a,b,c\n1,2,3\n", {"usecols": lambda label: label != "b"}),
+    ("a,b\n1,x\n2,y\n3,z\n", {"nrows": 2}),
+    ("a,b\n1,x\n2,y\nword,z\n", {"nrows": 2}),
+    ("a,b\n1,x\n", {"nrows": 0, "dtype": {"a": "int64", "b": "str"}}),
+    ("a,b\n1,NA\n-,x\n3,None\n", {"na_values": ["-"]}),
+    ("a,b\n1,NA\n-,x\n", {"na_values": "-", "keep_default_na": False}),
+    ("a,b\nyes,True\nno,FALSE\n", {"true_values": ["yes"], "false_values": ["no"]}),
+    ("a;b\n1,5;2,25\n", {"sep": ";", "decimal": ","}),
+    ("a;b\n1,234;x\n12,345,678;y\n", {"sep": ";", "thousands": ","}),
+    ("a;b\n1.234,5;x\n-2,25;y\n", {"sep": ";", "thousands": ".", "decimal": ","}),
+    ("a,b\n'x,y',2\n", {"quotechar": "'"}),
+    ("# top\na,b # labels\n1,2\n# no row\n3,4 # last\n", {"comment": "#"}),
+    ('a,b\n"x # y",2\n', {"comment": "#"}),
+    ("a,b\n1,2\n1,2,3\n4,5\n", {"on_bad_lines": "skip"}),
+    ("t,a\n01/02/2024,1\n03/02/2024,2\n", {"parse_dates": ["t"], "date_format": "%d/%m/%Y"}),
+    ("t,a\n01/02/2024,1\n03/02/2024,2\n", {"parse_dates": [0], "dayfirst": True}),
+    ("t,a\n01/02/2024,1\n03/02/2024,2\n", {"parse_dates": True, "index_col": "t"}),
+    ("t,a\nsoon,1\nlater,2\n", {"parse_dates": ["t"], "date_format": "%d/%m/%Y"}),
+    ("a,b\n1,\n,x\n", {"na_filter": True}),
+    ("a,b\n\n1,2\n", {"skip_blank_lines": True}),
+    ("a,b\n1,2\n", {"engine": "c", "low_memory": False}),
+]
+
+
+@pytest.mark.parametrize(("text", "options"), OPTIONS)
+def test_options_are_those_of_pandas(text, options):
+    expected = pd.read_csv(io.StringIO(text), **options)
+    assert_same(read_csv(io.StringIO(text), **options), expected)
+
+
+def test_encodings():
+    content = "é,b\nü,1\n".encode("latin-1")
+    expected = pd.read_csv(io.BytesIO(content), encoding="latin-1")
+    assert_same(read_csv(io.BytesIO(content), encoding="latin-1"), expected)
+
+
+def test_chunks():
+    text = "a,b\n" + "".join(f"{at},w{at}\n" for at in range(5)) + "last,w\n"
+    expected = list(pd.read_csv(io.StringIO(text), chunksize=2))
+    found = list(read_csv(io.StringIO(text), chunksize=2))
+    assert len(found) == len(expected) == 3
+    for one, other in zip(found, expected, strict=True):
+        assert_same(one, other)
+    few = list(read_csv(io.StringIO(text), chunksize=4, nrows=5))
+    assert [len(one) for one in few] == [4, 1]
+
+
+@pytest.mark.parametrize("ending", ["gz", "bz2", "xz", "zip", "zst"])
+def test_compressed_files_by_name(tmp_path, ending):
+    frame = pd.DataFrame({"a": [1, 2], "s": ["x", "y"]})
+    JaxFrame(frame).to_csv(tmp_path / f"f.csv.{ending}", index=False)
+    if ending != "zst":
+        pd.testing.assert_frame_equal(pd.read_csv(tmp_path / f"f.csv.{ending}"), frame)
+    assert_same(read_csv(tmp_path / f"f.csv.{ending}"), frame)
+    assert [one.name for one in tmp_path.iterdir()] == [f"f.csv.{ending}"]
+
+
+def test_compressions_by_argument(tmp_path):
+    text = b"a,b\n1,2\n"
+    expected = pd.read_csv(io.BytesIO(text))
+    for kind, content in (
+        ("gzip", gzip.compress(text)), ("bz2", bz2.compress(text)), ("xz", lzma.compress(text)),
+        (None, text),
+    ):  # fmt: skip
+        (tmp_path / "f").write_bytes(content)
+        assert_same(read_csv(tmp_path / "f", compression=kind), expected)
+        assert_same(read_csv(io.BytesIO(content), compression={"method": kind}), expected)
+    with pytest.raises(ValueError, match="Unrecognized compression type: rar"):
+        read_csv(tmp_path / "f", compression="rar")
+
+
+def test_urls_and_file_systems(tmp_path):
+    frame = pd.DataFrame({"a": [1, 2]})
+    store = fs.SubTreeFileSystem(str(tmp_path), fs.LocalFileSystem())
+    JaxFrame(frame).to_csv("f.csv", index=False, filesystem=store)
+    assert (tmp_path / "f.csv").read_text() == '"a"\n1\n2\n'
+    for source, options in (
+        ("f.csv", {"filesystem": store}),
+        ((tmp_path / "f.csv").as_uri(), {}),
+        (str(tmp_path / "f.csv"), {"filesystem": fs.LocalFileSystem()}),
+    ):
+        assert_same(read_csv(source, **options), frame)
+    with pytest.raises(FileNotFoundError, match=r"read_csv: no such file: 'g.csv'"):
+        read_csv("g.csv", filesystem=store)
+    with pytest.raises(TypeError, match=r"filesystem must be one of pyarrow.fs or of fsspec"):
+        read_csv("f.csv", filesystem=3)
+    with pytest.raises(ValueError, match="exclude each other"):
+        read_csv("f.csv", filesystem=store, storage_options={"key": "x"})
+    with pytest.raises(ValueError, match="storage_options passed"):
+        read_csv("f.csv", storage_options={"key": "x"})
+
+
+def test_urls_of_fsspec():
+    pytest.importorskip("fsspec")
+    frame = pd.DataFrame({"a": [1, 2]})
+    JaxFrame(frame).to_csv("memory://folder/f.csv.gz", index=False)
+    assert_same(read_csv("memory://folder/f.csv.gz"), frame)
+    with pytest.raises((ValueError, ImportError), match="nowhere"):
+        read_csv("nowhere://f.csv")
+
+
+def test_errors_name_the_file_and_the_line(tmp_path):
+    (tmp_path / "f.csv").write_text("a,b\n1,2\n1,2,3\n")
+    with pytest.raises(pd.errors.ParserError, match=r"line 3 of '.*f.csv'. Expected 2 columns"):
+        read_csv(tmp_path / "f.csv")
+    (tmp_path / "f.csv").write_text("a,b\n1,2\nx,3\n")
+    with pytest.raises(pd.errors.ParserError, match=r"line 3 of '.*f.csv'. column #0: CSV conversion"):
+        read_csv(tmp_path / "f.csv", dtype={"a": "int64"})
+    with pytest.raises(pd.errors.EmptyDataError, match="No columns to parse from file"):
+        read_csv(io.StringIO(""))
+    with pytest.warns(pd.errors.ParserWarning, match="expected 2 fields, saw 3"):
+        read_csv(io.StringIO("a,b\n1,2\n1,2,3\n"), on_bad_lines="warn")
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"quoting": 3}, NotImplementedError, "quoting=3 is not supported. Use quotechar=None"),
+        ({"converters": {}}, NotImplementedError, r"Use map\(\) on the column"),
+        ({"skiprows": [1]}, NotImplementedError, "skiprows must be a number of lines"),
+        ({"sep": "||"}, NotImplementedError, "sep must be one character"),
+        ({"header": [0, 1]}, NotImplementedError, "header must be one line"),
+        ({"na_values": {"a": ["x"]}}, NotImplementedError, "na_values must be a list"),
+        ({"parse_dates": [["a", "b"]]}, NotImplementedError, "parse_dates must name single"),
+        ({"on_bad_lines": len}, ValueError, "on_bad_lines must be"),
+        ({"parse_dates": ["z"]}, ValueError, "Missing column provided to 'parse_dates': 'z'"),
+        ({"nrows": -1}, ValueError, "'nrows' must be an integer >=0"),
+        ({"chunksize": 0}, ValueError, "'chunksize' must be an integer >=1"),
+        ({"sep": ";", "delimiter": ";"}, ValueError, "Specified a sep and a delimiter"),
+        ({"bogus": 1}, TypeError, "unexpected keyword argument 'bogus'"),
+    ],
+)
+def test_other_arguments_name_the_way(options, error, message):
+    with pytest.raises(error, match=message):
+        read_csv(io.StringIO("a,b\n1,2\n"), **options)
+
+
+def test_a_file_is_written_to_a_buffer():
+    sink = pa.BufferOutputStream()
+    JaxFrame({"a": [1]}).to_csv(sink, index=False)
+    assert sink.getvalue().to_pybytes() == b'"a"\n1\n'
