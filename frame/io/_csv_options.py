@@ -29,6 +29,14 @@ INSTEAD = {
     "dialect": "sep=, quotechar=, escapechar= and doublequote=",
     "skipinitialspace": "str.strip() on the column",
     "encoding_errors": "encoding=",
+    **dict.fromkeys(
+        (
+            *("names", "usecols", "dtype", "index_col", "skiprows", "nrows", "header", "comment"),
+            *("parse_dates", "date_format", "dayfirst", "thousands", "compression"),
+            *("on_bad_lines", "storage_options", "filesystem"),
+        ),
+        "read_csv(...).lazy(), or methods of the plan",
+    ),
     "dtype_backend": "astype()",
 }
 # Arguments that say how pandas reads, not what.
@@ -52,6 +60,10 @@ class CsvFormat:
     na_filter: bool = True
     true_values: Sequence[str] | None = None
     false_values: Sequence[str] | None = None
+
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of `read_csv` for files of this format."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
     def parse(self) -> csv.ParseOptions:
         """How Arrow divides lines."""
@@ -88,7 +100,7 @@ class CsvFormat:
         """How Arrow converts values."""
         if isinstance(self.na_values, Mapping):
             raise NotImplementedError(
-                "read_csv: na_values must be a list for all columns, got a dict. Call replace() on "
+                "na_values must be a list for all columns, got a dict. Call replace() on "
                 "the columns."
             )
         given = [self.na_values] if isinstance(self.na_values, str) else list(self.na_values or ())
@@ -100,6 +112,23 @@ class CsvFormat:
             "false_values": [*FALSE_WORDS, *(self.false_values or ())],
             "decimal_point": self.decimal,
         }
+
+
+def style_of(options: Mapping[str, Any], caller: str) -> CsvFormat:
+    """The format that arguments describe; other arguments of pandas raise.
+
+    Lists become tuples, so that equal formats are equal.
+    """
+    names = {field.name for field in dataclasses.fields(CsvFormat)} - {"on_bad_lines"}
+    chosen = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in options.items()
+        if name in names
+    }
+    check_rest({name: one for name, one in options.items() if name not in names}, caller)
+    style = CsvFormat(**chosen)
+    style.convert()
+    return style
 
 
 def check_rest(rest: Mapping[str, Any], caller: str) -> None:

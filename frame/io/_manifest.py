@@ -79,8 +79,10 @@ def manifest_of(folder: str) -> Manifest | None:
         raise OSError(f"the manifest {path!r} is corrupted: {error!r}. Write again.") from error
 
 
-def parquet_dataset(path: Any, caller: str) -> Any:
+def parquet_dataset(path: Any, caller: str, filesystem: Any = None) -> Any:
     """The dataset of a file, a folder, or a list of files. A folder's manifest names its files.
+
+    Manifests are read on this machine only.
 
     Raises:
         FileNotFoundError: there are no files, or the manifest names one that does not exist.
@@ -88,10 +90,12 @@ def parquet_dataset(path: Any, caller: str) -> Any:
     """
     paths = list(path) if isinstance(path, (list, tuple)) else [path]
     folder = os.fspath(paths[0]) if len(paths) == 1 else ""
-    manifest = manifest_of(folder) if folder else None
+    manifest = manifest_of(folder) if folder and filesystem is None else None
     if manifest is None:
         with reading(caller, folder or paths):
-            dataset = ds.dataset(folder or paths, format=PARQUET, partitioning="hive")
+            dataset = ds.dataset(
+                folder or paths, format=PARQUET, partitioning="hive", filesystem=filesystem
+            )
         if not dataset.files:
             raise FileNotFoundError(f"the folder {folder!r} has no Parquet files.")
         return dataset

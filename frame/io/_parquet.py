@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads and writes Parquet through Arrow; each process handles its own rows."""
 
-import glob
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax
@@ -18,9 +17,10 @@ from ..table._ndframe import FrameBase
 from ..table._table import Table
 from ._construction import table_of_arrow
 from ._footer import column_chunks
-from ._malformed import VERIFIED, check_filter, check_footers, reading
+from ._malformed import PARQUET, VERIFIED, check_filter, check_footers, reading
 from ._manifest import check_no_manifest, parquet_dataset
 from ._own_rows import own_pieces, spans_processes, table_of_processes
+from ._places import Place, found_at, place_of, places_of
 from ._replacing import adding_files, is_local_path, replacing
 
 
@@ -29,6 +29,8 @@ def read_parquet(
     *,
     columns: Sequence[str] | None = None,
     filters: Any = None,
+    storage_options: Mapping[str, Any] | None = None,
+    filesystem: Any = None,
     sharding: Any = None,
 ) -> Any:
     """Reads one or several Parquet files.
@@ -37,11 +39,14 @@ def read_parquet(
     several processes each process reads its own share of the row groups.
 
     Args:
-        path: a file, a folder, a pattern with `*`, or a list of paths; folders `key=value` become
-            columns. A manifest in the folder names its files; see `LazyFrame.to_parquet`.
+        path: a file, a folder, a pattern with `*`, a list of these, a URL, or a binary file;
+            folders `key=value` become columns. A manifest in a folder of this machine names its
+            files; see `LazyFrame.to_parquet`.
         columns: the columns to read; all if left out.
         filters: a row filter of `pyarrow.parquet.read_table`, such as `[("x", ">", 3)]`, or an
             expression of `pyarrow.dataset`.
+        storage_options: arguments of the file system of a URL, for fsspec.
+        filesystem: a file system of `pyarrow.fs` or fsspec that has the path.
         sharding: the placement of the rows; see `JaxFrame`.
 
     Raises:
@@ -49,9 +54,13 @@ def read_parquet(
         OSError: a file is truncated or corrupted.
     """
     layout = layout_of(sharding, "read_parquet")
-    paths = _paths(path)
     condition = pq.filters_to_expression(filters) if isinstance(filters, list) else filters
-    dataset = parquet_dataset(paths, "read_parquet")
+    if hasattr(path, "read"):
+        paths, dataset = "the buffer", _dataset_of_bytes(path)
+    else:
+        places = places_of(path, "read_parquet", filesystem, storage_options)
+        paths = found_at(places, "read_parquet")
+        dataset = parquet_dataset(paths, "read_parquet", places[0].filesystem)
     names = None if columns is None else _with_index(dataset.schema, columns)
     check_filter(condition, dataset.schema)
     if spans_processes(layout):
@@ -85,7 +94,7 @@ LENGTH_BYTES = 4
 def with_codes(dataset: Any, strings: list[str]) -> Any:
     """The same files, whose columns of strings are read as codes and dictionaries."""
     kind = ds.ParquetFileFormat(dictionary_columns=strings, default_fragment_scan_options=VERIFIED)
-    return ds.dataset(dataset.files, format=kind)
+    return ds.dataset(dataset.files, format=kind, filesystem=dataset.filesystem)
 
 
 def dictionary_encoded(dataset: Any) -> list[str]:
@@ -114,18 +123,12 @@ def dictionary_encoded(dataset: Any) -> list[str]:
     ]
 
 
-def _paths(path: Any) -> Any:
-    if isinstance(path, (list, tuple)):
-        return [os.fspath(one) for one in path]
-    path = os.fspath(path)
-    if glob.has_magic(path):
-        matches = sorted(glob.glob(path))
-        if not matches:
-            raise FileNotFoundError(f"read_parquet: no file matches {path!r}.")
-        return matches
-    if not os.path.exists(path):
-        raise FileNotFoundError(f"read_parquet: no such file: {path!r}.")
-    return path
+def _dataset_of_bytes(file: Any) -> Any:
+    """The dataset of a binary file, whose bytes are read."""
+    data = pa.py_buffer(file.read())
+    with reading("read_parquet", "the buffer"):
+        fragment = PARQUET.make_fragment(pa.BufferReader(data))
+        return ds.FileSystemDataset([fragment], fragment.physical_schema, PARQUET)
 
 
 def _with_index(schema: pa.Schema, columns: Sequence[str]) -> list[str]:
@@ -164,19 +167,30 @@ class FrameParquet(FrameBase):
         partition_cols: Sequence[str] | None = None,
         index: bool | None = None,
         compression: str = "snappy",
+        storage_options: Mapping[str, Any] | None = None,
+        filesystem: Any = None,
     ) -> None:
         """Writes the frame as Parquet.
 
         On a mesh of several processes, `path` is a folder into which each process writes the rows
         of its devices. A file appears when it is complete: the end of the process at any moment
-        leaves the old one or the whole new one.
+        leaves the old one or the whole new one. At a URL that holds for one file, if its store
+        makes files whole, as object stores do.
 
         Args:
-            path: a file, or a folder with `partition_cols` or several processes.
+            path: a file, or a folder with `partition_cols` or several processes; or a URL.
             partition_cols: columns whose values become folders.
             index: whether to write the index; yes if left out.
             compression: "snappy", "zstd", "gzip" or "none".
+            storage_options: arguments of the file system of a URL, for fsspec.
+            filesystem: a file system of `pyarrow.fs` or fsspec that has the path.
         """
+        if not hasattr(path, "write"):
+            place = place_of(path, "to_parquet", filesystem, storage_options)
+            path = place.path
+            if not place.is_local:
+                self._to_other_store(place, partition_cols, index, compression)
+                return
         frame: Any = self._with_range() if index is False else self
         if partition_cols or spans_processes(self._layout):
             check_no_manifest(path)
@@ -191,6 +205,26 @@ class FrameParquet(FrameBase):
                 file = os.path.join(path, f"part-{name}.parquet")
                 _write(table, file, None, compression, "")
 
+    def _to_other_store(
+        self, place: Place, partition_cols: Any, index: bool | None, compression: str
+    ) -> None:
+        """Writes to a file system that is not this machine's."""
+        if spans_processes(self._layout):
+            raise NotImplementedError(
+                "to_parquet: frames of several processes are written to folders of this machine. "
+                "Mount the store, or write the rows of each process by own_rows()."
+            )
+        frame: Any = self._with_range() if index is False else self
+        table = frame.to_arrow()
+        if partition_cols:
+            _write_at(
+                table, place.path, partition_cols, compression, "part-{i}.parquet", place.filesystem
+            )
+            return
+        sink = pa.BufferOutputStream()
+        _write_at(table, sink, None, compression, "")
+        place.write_bytes(sink.getvalue())
+
 
 def _write(
     table: pa.Table, path: Any, partition_cols: Any, compression: str, template: str
@@ -204,13 +238,18 @@ def _write(
 
 
 def _write_at(
-    table: pa.Table, path: Any, partition_cols: Any, compression: str, template: str
+    table: pa.Table,
+    path: Any,
+    partition_cols: Any,
+    compression: str,
+    template: str,
+    filesystem: Any = None,
 ) -> None:
     if partition_cols:
         pq.write_to_dataset(
             table, path, partition_cols=list(partition_cols), basename_template=template,
             compression=compression, existing_data_behavior="overwrite_or_ignore",
-            write_page_checksum=True,
+            write_page_checksum=True, filesystem=filesystem,
         )  # fmt: skip
     else:
         pq.write_table(table, path, compression=compression, write_page_checksum=True)

