@@ -30,6 +30,7 @@ from .combining._merge_ordered import merge_ordered
 from .groupby._groupby import FrameGroupBy, SeriesGroupBy
 from .groupby._user_functions import SegmentFunction, segment_function
 from .io._csv import read_csv
+from .io._other_formats import read_feather, read_json, read_orc
 from .io._parquet import read_parquet
 from .mapping._cut import cut, qcut
 from .mapping._from_dummies import from_dummies
@@ -96,6 +97,9 @@ __all__ = [
     "pivot_table",
     "qcut",
     "read_csv",
+    "read_feather",
+    "read_json",
+    "read_orc",
     "read_parquet",
     "scan_arrow",
     "scan_csv",

@@ -13,6 +13,7 @@ GUIDES = [
     "deduplicate_embedding_gradients",
     "dispatch_to_experts",
     "normalise_within_groups",
+    "read_and_write_files",
     "resume_a_streamed_job",
     "run_a_plan_within_a_memory_limit",
     "train_from_a_stream",

@@ -5,15 +5,22 @@ from ._checkpoint import FrameCheckpoint, SeriesCheckpoint
 from ._class_constructors import FrameConstructors, SeriesConstructors
 from ._conversion import FrameConversion
 from ._csv import FrameCsv, SeriesCsv
+from ._other_formats import FrameFormats, Texts
 from ._own_rows import FrameOwnRows
 from ._repr import FrameDisplay, SeriesDisplay
 
 
 class FrameIOMethods(
-    FrameDisplay, FrameConversion, FrameConstructors, FrameCsv, FrameOwnRows, FrameCheckpoint
+    FrameDisplay,
+    FrameConversion,
+    FrameConstructors,
+    FrameCsv,
+    FrameFormats,
+    FrameOwnRows,
+    FrameCheckpoint,
 ):
     """Input and output of a frame."""
 
 
-class SeriesIOMethods(SeriesDisplay, SeriesConstructors, SeriesCsv, SeriesCheckpoint):
+class SeriesIOMethods(SeriesDisplay, SeriesConstructors, SeriesCsv, Texts, SeriesCheckpoint):
     """Input and output of a series."""

@@ -14,8 +14,8 @@ from ._csv_lines import csv_text
 from ._csv_options import CsvFormat, check_rest
 from ._csv_reader import CsvLabels, CsvReader, CsvValues
 from ._own_rows import own_pieces, spans_processes
-from ._places import compressed, compression_of, place_of
-from ._replacing import is_local_path, replacing
+from ._replacing import replacing
+from ._writing import target_of, write_content
 
 
 def read_csv(
@@ -209,34 +209,26 @@ class FrameCsv(FrameBase):
                     csv.write_csv(_without_dictionaries(piece), temporary, options)
             return None
         table = _without_dictionaries(frame.to_arrow())
-        if isinstance(path_or_buf, (str, os.PathLike)):
-            place = place_of(path_or_buf, "to_csv", filesystem, storage_options)
-            kind = compression_of(path_or_buf, compression, "to_csv")
-            if kind is None and place.is_local and is_local_path(place.path):
-                with replacing(place.path, "to_csv") as temporary:
-                    csv.write_csv(table, temporary, options)
-                return None
-            content = compressed(_text_of(table, options), kind, os.fspath(place.path))
-            if not place.is_local:
-                place.write_bytes(content)
-                return None
-            if not is_local_path(place.path):
-                with open(place.path, "wb") as file:
-                    file.write(content)
-                return None
-            with replacing(place.path, "to_csv") as temporary, open(temporary, "wb") as file:
-                file.write(content)
-            return None
         if path_or_buf is None:
-            return _text_of(table, options).decode()
-        csv.write_csv(table, path_or_buf, options)
+            return _text_of(table, options).to_pybytes().decode()
+        target = target_of(
+            path_or_buf, "to_csv", compression=compression, filesystem=filesystem,
+            storage_options=storage_options,
+        )  # fmt: skip
+        if target.place is not None and target.is_plain_file:
+            with replacing(target.place.path, "to_csv") as temporary:
+                csv.write_csv(table, temporary, options)
+        elif target.place is None and target.compression is None:
+            csv.write_csv(table, path_or_buf, options)
+        else:
+            write_content(path_or_buf, target, _text_of(table, options))
         return None
 
 
-def _text_of(table: pa.Table, options: csv.WriteOptions) -> bytes:
+def _text_of(table: pa.Table, options: csv.WriteOptions) -> pa.Buffer:
     sink = pa.BufferOutputStream()
     csv.write_csv(table, sink, options)
-    return sink.getvalue().to_pybytes()
+    return sink.getvalue()
 
 
 class SeriesCsv(SeriesBase):

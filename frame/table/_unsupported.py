@@ -43,10 +43,8 @@ isetitem: frame[label] = values
 plot hist boxplot: a library that accepts the frame itself (plotly, altair, seaborn), or to_pandas()
 sparse: jax.experimental.sparse
 style: to_pandas().style
-to_clipboard to_excel to_feather to_hdf: to_pandas() and pandas' {}
-to_html to_iceberg to_json to_latex: to_pandas() and pandas' {}
-to_markdown to_orc to_pickle to_records: to_pandas() and pandas' {}
-to_sql to_stata to_string to_xarray to_xml: to_pandas() and pandas' {}
+to_clipboard to_excel to_hdf to_iceberg to_latex: to_pandas() and pandas' {}
+to_pickle to_sql to_stata to_xarray to_xml: to_pandas() and pandas' {}
 to_period: reset_index() and dt.floor() or dt.strftime(), because labels are not periods
 to_timestamp: the labels as they are, because they are times and not periods
 tz_convert: times in UTC, or a fixed timedelta added to them: columns have no time zones
@@ -65,8 +63,8 @@ array: JaxSeries(), or jax.numpy
 bdate_range timedelta_range: pandas' {}, and its index as labels or values
 infer_freq interval_range period_range: pandas' {}, on the host
 describe_option get_option option_context reset_option set_option: pandas' {}, as repr follows it
-read_clipboard read_excel read_feather read_fwf read_hdf: pandas' {} and from_pandas()
-read_html read_iceberg read_json read_orc read_pickle read_sas: pandas' {} and from_pandas()
+read_clipboard read_excel read_fwf read_hdf: pandas' {} and from_pandas()
+read_html read_iceberg read_pickle read_sas: pandas' {} and from_pandas()
 read_spss read_sql read_sql_query read_sql_table read_stata: pandas' {} and from_pandas()
 read_table read_xml: pandas' {} and from_pandas()
 set_eng_float_format show_versions test: pandas' {}

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""JSON, Feather and ORC files, and frames as text, records and pages for people."""
+
+import io
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from pyarrow import feather, orc
+
+from ..table._layout import layout_of
+from ..table._ndframe import FrameBase, NDFrame
+from ._construction import table_of_arrow
+from ._malformed import reading
+from ._places import compression_of, decompressed, place_of
+from ._writing import target_of, write_content
+
+
+def _content(
+    path: Any,
+    caller: str,
+    compression: Any = None,
+    filesystem: Any = None,
+    storage_options: Mapping[str, Any] | None = None,
+) -> tuple[Any, str]:
+    """The bytes of a file at a path or a URL, or of a file object, and its name."""
+    if not isinstance(path, (str, os.PathLike)):
+        content = path.read()
+        content = content.encode() if isinstance(content, str) else content
+        return decompressed(content, compression_of("", compression, caller)), "the buffer"
+    place = place_of(path, caller, filesystem, storage_options)
+    (found,) = place.found(caller)
+    kind = compression_of(path, compression, caller)
+    return decompressed(place._replace(path=found).read_bytes(), kind), os.fspath(path)
+
+
+def read_json(
+    path_or_buf: Any,
+    *,
+    orient: str | None = None,
+    lines: bool = False,
+    compression: Any = "infer",
+    storage_options: Mapping[str, Any] | None = None,
+    filesystem: Any = None,
+    sharding: Any = None,
+    **options: Any,
+) -> Any:
+    """Reads a JSON file, or one with a record on each line.
+
+    pandas parses the text on the host.
+
+    Args:
+        path_or_buf: a path, a URL or a file.
+        orient: the form of the text: "split", "records", "index", "columns", "values" or "table".
+        lines: whether each line is a record.
+        compression: that of the file; by default what the end of its name says.
+        storage_options: arguments of the file system of a URL, for fsspec.
+        filesystem: a file system of `pyarrow.fs` or fsspec that has the path.
+        sharding: the placement of the rows; see `JaxFrame`.
+        **options: other arguments of pandas, such as `dtype`, `convert_dates` and `nrows`.
+
+    Example:
+        >>> import io
+        >>> from jaxframes.frame import read_json
+        >>> read_json(io.StringIO('{"x": 1}\\n{"x": 2}\\n'), lines=True).x.tolist()
+        [1, 2]
+    """
+    if options.get("chunksize") is not None:
+        raise NotImplementedError(
+            "read_json: chunksize is not supported. Use nrows=, or convert the file to Parquet."
+        )
+    content, _ = _content(path_or_buf, "read_json", compression, filesystem, storage_options)
+    found = pd.read_json(io.BytesIO(content), orient=orient, lines=lines, **options)  # pyright: ignore
+    return NDFrame.frame_class(found, sharding=sharding)
+
+
+def read_feather(
+    path: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    storage_options: Mapping[str, Any] | None = None,
+    filesystem: Any = None,
+    sharding: Any = None,
+) -> Any:
+    """Reads a Feather file, also called Arrow IPC.
+
+    Args:
+        path: a path, a URL or a binary file.
+        columns: the columns to read; all if left out.
+        storage_options: arguments of the file system of a URL, for fsspec.
+        filesystem: a file system of `pyarrow.fs` or fsspec that has the path.
+        sharding: the placement of the rows; see `JaxFrame`.
+
+    Raises:
+        OSError: the file is truncated or corrupted.
+    """
+    content, name = _content(path, "read_feather", None, filesystem, storage_options)
+    layout = layout_of(sharding, "read_feather")
+    with reading("read_feather", name):
+        table = feather.read_table(pa.BufferReader(content), columns=columns)
+        return FrameBase.frame_class._of(*table_of_arrow(table, layout))
+
+
+def read_orc(
+    path: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    storage_options: Mapping[str, Any] | None = None,
+    filesystem: Any = None,
+    sharding: Any = None,
+) -> Any:
+    """Reads an ORC file; see `read_feather` for its arguments."""
+    content, name = _content(path, "read_orc", None, filesystem, storage_options)
+    layout = layout_of(sharding, "read_orc")
+    with reading("read_orc", name):
+        table = orc.ORCFile(pa.BufferReader(content)).read(columns=columns)
+        return FrameBase.frame_class._of(*table_of_arrow(table, layout))
+
+
+class Texts(NDFrame):
+    """Frames and series as text for people and programs; pandas formats the rows on the host."""
+
+    def to_json(
+        self,
+        path_or_buf: Any = None,
+        *,
+        orient: str | None = None,
+        lines: bool = False,
+        compression: Any = "infer",
+        storage_options: Mapping[str, Any] | None = None,
+        filesystem: Any = None,
+        **options: Any,
+    ) -> str | None:
+        """Writes JSON to a file, or returns it as a string; see pandas for the arguments.
+
+        The file appears when it is complete.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> JaxFrame({"x": [1, 2]}).to_json(orient="records", lines=True)
+            '{"x":1}\\n{"x":2}\\n'
+        """
+        text = self.to_pandas().to_json(orient=orient, lines=lines, **options)
+        if path_or_buf is None:
+            return text
+        target = target_of(
+            path_or_buf, "to_json", compression=compression, filesystem=filesystem,
+            storage_options=storage_options,
+        )  # fmt: skip
+        write_content(path_or_buf, target, text.encode())
+        return None
+
+    def to_string(self, buf: Any = None, **options: Any) -> str | None:
+        """The rows as a table of text; see pandas for the arguments."""
+        return self.to_pandas().to_string(buf, **options)
+
+    def to_markdown(self, buf: Any = None, **options: Any) -> str | None:
+        """The rows as a table of Markdown, which needs tabulate; see pandas for the arguments."""
+        return self.to_pandas().to_markdown(buf, **options)
+
+
+class FrameFormats(Texts, FrameBase):
+    """Formats of frames."""
+
+    def to_html(self, buf: Any = None, **options: Any) -> str | None:
+        """The rows as a table of HTML; see pandas for the arguments."""
+        return self.to_pandas().to_html(buf, **options)
+
+    def to_records(self, index: bool = True, **options: Any) -> np.recarray:
+        """The rows as an array of records; see pandas for the arguments."""
+        return self.to_pandas().to_records(index=index, **options)
+
+    def to_feather(
+        self,
+        path: Any,
+        *,
+        compression: str | None = None,
+        storage_options: Mapping[str, Any] | None = None,
+        filesystem: Any = None,
+    ) -> None:
+        """Writes a Feather file, also called Arrow IPC, which appears when it is complete.
+
+        Args:
+            path: a path, a URL or a binary file.
+            compression: "lz4", "zstd" or "uncompressed".
+            storage_options: arguments of the file system of a URL, for fsspec.
+            filesystem: a file system of `pyarrow.fs` or fsspec that has the path.
+        """
+        frame: Any = self
+        sink = pa.BufferOutputStream()
+        feather.write_feather(frame.to_arrow(), sink, compression=compression)
+        target = target_of(
+            path, "to_feather", compression=None, filesystem=filesystem,
+            storage_options=storage_options,
+        )  # fmt: skip
+        write_content(path, target, sink.getvalue())
+
+    def to_orc(
+        self,
+        path: Any = None,
+        *,
+        storage_options: Mapping[str, Any] | None = None,
+        filesystem: Any = None,
+    ) -> bytes | None:
+        """Writes an ORC file, which appears when it is complete, or returns its bytes."""
+        index = self._table.index
+        if not index.is_range or (index.start, index.step, index.names) != (0, 1, (None,)):
+            raise ValueError(
+                "orc does not support serializing a non-default index for the index; you can "
+                ".reset_index() to make the index into column(s)"
+            )
+        frame: Any = self
+        rows = frame.to_arrow()
+        columns = [
+            one.cast(one.type.value_type) if pa.types.is_dictionary(one.type) else one
+            for one in rows.columns
+        ]
+        sink = pa.BufferOutputStream()
+        # ORC has no dictionaries.
+        orc.write_table(pa.Table.from_arrays(columns, names=rows.column_names), sink)
+        if path is None:
+            return sink.getvalue().to_pybytes()
+        target = target_of(
+            path, "to_orc", compression=None, filesystem=filesystem,
+            storage_options=storage_options,
+        )  # fmt: skip
+        write_content(path, target, sink.getvalue())
+        return None
