@@ -145,7 +145,7 @@ def as_mask(key: Any, table: Table, of_length: type[Exception] = IndexError) -> 
                 "Compare it with a value, or pass a list of column labels."
             )
         had_missing = column.valid is not None
-        column = aligned_column(key, table)
+        column = aligned_column(key, table).forced()
         if column.valid is not None and not had_missing and not is_traced(column.valid):
             raise pd.errors.IndexingError(
                 "Unalignable boolean Series provided as indexer: a mask must have the label of "

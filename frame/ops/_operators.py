@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..align._align import same_labels
+from ..table._alive import named
 from ..table._column import Column
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._table import Count, is_row
@@ -34,7 +35,7 @@ def _operator(op: str, *, reflected: bool = False) -> Method:
     def operator(self: Any, other: Any) -> Any:
         return self._apply(operation, other)
 
-    return operator
+    return named(operator, f"__{'r' * reflected}{op}__")
 
 
 # Universal functions with an operator; pandas dispatches them to it.
@@ -199,8 +200,7 @@ def define_flex_methods(kind: type[FlexMethods], make: Callable[..., Method]) ->
             continue
         is_reflected = name.removeprefix("r") in SYMBOLS and name not in SYMBOLS
         op = name.removeprefix("r") if is_reflected else name
-        method = make(name, op, is_reflected)
-        method.__name__ = name
+        method = named(make(name, op, is_reflected), name)
         left, right = ("other", "self") if is_reflected else ("self", "other")
         method.__doc__ = _DOCSTRING.format(left, SYMBOLS[op], right)
         setattr(kind, name, method)

@@ -9,6 +9,7 @@ import pandas as pd
 
 from ..align._as_column import as_column
 from ..ops._operators import Method
+from ..table._alive import named
 from ..table._arguments import axis_number, check_flag
 from ..table._column import Column, host_array, show_holes
 from ..table._dtypes import wide
@@ -65,8 +66,8 @@ def check_rest(op: str, rest: dict[str, Any]) -> None:
 
 
 def _named(op: str, method: Any, docstring: str) -> Method:
-    method.__name__, method.__qualname__, method.__doc__ = op, f"Reductions.{op}", docstring
-    return method
+    method.__qualname__, method.__doc__ = f"Reductions.{op}", docstring
+    return named(method, op)
 
 
 def _plain(op: str, docstring: str) -> Method:

@@ -8,7 +8,8 @@ import jax
 import numpy as np
 import pandas as pd
 
-from ._alive import check_alive
+from ._alive import DELETABLE, PERMANENT, lost_arrays, note_type
+from ._array_owners import needed_array
 from ._column import Column
 from ._column_labels import Labels
 from ._deferred import forced_table
@@ -86,7 +87,17 @@ class NDFrame:
             RuntimeError: an array of the table was donated or deleted.
         """
         table = self._seen or self._facts
-        check_alive(table, self)
+        stored = table.index.stored
+        # Every call of every method passes here several times: in line, to make it cheap.
+        for column in (*table.columns, *stored) if stored else table.columns:
+            array = column.data if type(column) is Column else needed_array(column.stored)
+            kind = type(array)
+            if kind in PERMANENT:
+                continue
+            if kind not in DELETABLE:
+                note_type(kind)
+            if kind in DELETABLE and array.is_deleted():
+                raise lost_arrays(self, table)
         return table
 
     @_table.setter

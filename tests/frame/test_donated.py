@@ -16,6 +16,8 @@ CALLS = {
     "JaxFrame.sum": lambda f: f.sum(),
     "JaxFrame.to_pandas": lambda f: f.to_pandas(),
     "JaxFrame.__add__": lambda f: f + 1,
+    "JaxFrame.__rsub__": lambda f: 1 - f,
+    "JaxFrame.radd": lambda f: f.radd(1),
     "JaxFrame.__getitem__": lambda f: f["x"],
     "JaxFrame.__setitem__": lambda f: f.__setitem__("x", 1.0),
     "JaxFrame.__repr__": repr,
