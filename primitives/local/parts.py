@@ -72,7 +72,8 @@ Keys and their runs:
 - `keys_of_groups`: keys of the groups, padded with zeros.
 - `reduce_columns`: `reduce_by_key` of checked arguments.
 - `reduce_numbered`: keys and reductions of numbered groups.
-- `Order`: orders of the results, which `check_order` checks.
+- `Order`: orders of the results.
+- `check_order`: checks an order.
 - `has_sum_kernel`: whether a kernel sums the rows of each key.
 - `DirectIndex`: numbers of rows whose digits are keys.
 - `can_index`: whether keys are integers that may index a table.
@@ -146,11 +147,10 @@ Accumulators:
 - `parts_of`: parts of the rows of each segment.
 - `merged_parts`: results of segments, from parts of their pieces.
 - `moved_squares`: squared distances from the mean of all pieces.
-- `Moments`, `PairMoments`: counts, means, and sums of powers of the distances from them.
-- `merge_moments`, `merge_pair_moments`: moments of two parts.
-- `moved_sums`: sums of powers of distances, about another origin.
 - `powers_of`: powers of distances that "skew" and "kurt" sum.
-- `skewness`, `kurtosis`, `correlation`: results from sums.
+- `skewness`: skewness from sums of powers.
+- `kurtosis`: kurtosis from sums of powers.
+- `correlation`: correlation from a sum of products and sums of squares.
 - `positive`: divisor, one where it is not positive.
 - `COMBINE`: operator of each reduction.
 - `identity_of_reduction`: identity element of a reduction.
@@ -214,18 +214,7 @@ from ._factorize import factorize_columns, keys_of_groups
 from ._histogram import as_digit_arguments, as_histogram_arguments, count_digits, count_rows
 from ._join import How, KeyedHow, as_pair_capacity, as_sides, match_sides, pairs_of_sides
 from ._merge import check_merged_rows, concatenate_rows
-from ._moments import (
-    Moments,
-    PairMoments,
-    correlation,
-    kurtosis,
-    merge_moments,
-    merge_pair_moments,
-    moved_sums,
-    positive,
-    powers_of,
-    skewness,
-)
+from ._moments import correlation, kurtosis, positive, powers_of, skewness
 from ._named_scan import scan_named
 from ._one_device import OneDevice
 from ._operator_scan import scan_by_operator, where_rows
@@ -304,10 +293,8 @@ __all__ = [
     "KeySides",
     "KeyedHow",
     "MaskedRows",
-    "Moments",
     "OneDevice",
     "Order",
-    "PairMoments",
     "PieceCounts",
     "RankMethod",
     "Reach",
@@ -387,12 +374,9 @@ __all__ = [
     "masks_of",
     "match_sides",
     "mean_of_both",
-    "merge_moments",
-    "merge_pair_moments",
     "merged_parts",
     "most_keys",
     "moved_squares",
-    "moved_sums",
     "of_runs",
     "over_short_windows",
     "over_windows",
