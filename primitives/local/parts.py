@@ -120,15 +120,12 @@ Reductions of one shard:
 - `OneDevice`: the combination of partial results where there is one device.
 - `REDUCTIONS`: the reduction of segments for each op.
 - `Segments`: segment ids of the rows, and the number of segments.
-- `as_averaged`: rows and dtype for a mean.
-- `as_summed`: rows and dtype for a sum.
 - `count_digits`: bins of digits, counted.
 - `count_rows`: bins of `histogram`, counted.
 - `between_ranks`: values between two neighbouring order statistics.
 - `from_nearer_end`: linear interpolation, as NumPy rounds it.
 - `mean_of_both`: mean of two rows.
 - `interpolated`: quantiles from the rows on both sides of them.
-- `is_member`: whether a row belongs to a segment.
 - `quantile_dtype`: dtype of the quantiles of a column.
 - `quantile_positions`: positions of quantiles among sorted rows.
 - `quotient`: total / count, NaN for a count of 0.
@@ -165,7 +162,6 @@ Windows of one shard:
 - `over_short_windows`: windows read row by row.
 - `over_windows`: windows combined from two scans.
 - `segments_of_windows`: first and last rows of each row's segment.
-- `rows_of_segments`: entry of a table for the segment of each row.
 - `scatter`: rows reduced by segment id.
 
 Joins of one shard:
@@ -244,7 +240,7 @@ from ._scan_segments import (
 )
 from ._searchsorted import as_search, check_same_columns
 from ._segment_nunique import as_nunique_arguments
-from ._segment_ops import REDUCTIONS, Segments, as_averaged, as_summed, quotient, root_of
+from ._segment_ops import REDUCTIONS, Segments, quotient, root_of
 from ._segment_quantile import as_segment_quantile_arguments, quantiles_of
 from ._segment_rank import RankMethod, as_rank_arguments, rank_dtype, ranks_of
 from ._segment_reduce import as_segment_arguments, reduce_on_one_device, reduce_rows
@@ -258,7 +254,7 @@ from ._segment_rows import (
 from ._segment_shift import as_shift_arguments, shifted_in
 from ._segmented_scan import check_encoding, scan_sorted
 from ._segmented_sort import as_segmented, without_ids
-from ._segments import is_member, place_segment_ids, rows_of_segments, scatter
+from ._segments import place_segment_ids, scatter
 from ._select_rank import as_ranks
 from ._sets import SetOp, most_keys
 from ._sides import KeySides, as_key_sides, check_rows_of_sides, stack_columns
@@ -311,7 +307,6 @@ __all__ = [
     "WindowedRows",
     "argsort_columns",
     "as_asof",
-    "as_averaged",
     "as_bucket_ids",
     "as_digit_arguments",
     "as_histogram_arguments",
@@ -336,7 +331,6 @@ __all__ = [
     "as_segments",
     "as_shift_arguments",
     "as_sides",
-    "as_summed",
     "as_window_segments",
     "as_windowed",
     "as_windows",
@@ -367,7 +361,6 @@ __all__ = [
     "index_numbers",
     "interpolated",
     "inverse_of",
-    "is_member",
     "is_nan_word",
     "keys_of_groups",
     "kurtosis",
@@ -403,7 +396,6 @@ __all__ = [
     "reduce_rows",
     "root_of",
     "rows_in_segments",
-    "rows_of_segments",
     "runs_of_words",
     "scan_by_operator",
     "scan_named",
