@@ -17,7 +17,7 @@ FORMAT = 1
 
 
 @dataclasses.dataclass(frozen=True)
-class Part:
+class FolderFile:
     """A file of a folder.
 
     Attributes:
@@ -42,7 +42,7 @@ class Manifest:
     """
 
     write: int = 0
-    parts: tuple[Part, ...] = ()
+    parts: tuple[FolderFile, ...] = ()
     partitioning: tuple[tuple[str, str], ...] = ()
 
     def text(self) -> str:
@@ -72,7 +72,7 @@ def manifest_of(folder: str) -> Manifest | None:
                 f"{path!r} is a manifest of format {version!r}, and this version reads {FORMAT}. "
                 "Update jaxframes."
             )
-        parts = tuple(Part(**part) for part in values.pop("parts"))
+        parts = tuple(FolderFile(**part) for part in values.pop("parts"))
         columns = tuple((str(name), str(kind)) for name, kind in values.pop("partitioning"))
         return Manifest(int(values["write"]), parts, columns)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -110,7 +110,7 @@ def parquet_dataset(path: Any, caller: str, filesystem: Any = None) -> Any:
         )
 
 
-def checked(folder: str, part: Part) -> str:
+def checked(folder: str, part: FolderFile) -> str:
     """The path of a file that the manifest names. Raises if it has vanished or changed."""
     path = os.path.join(folder, *part.path.split("/"))
     try:

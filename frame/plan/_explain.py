@@ -5,11 +5,11 @@ import html
 from collections.abc import Iterator
 from typing import Any
 
-from ._node import Call, Scan, Step
+from ._node import Call, PlanNode, Scan
 from ._run import in_order
 
 
-def plan_text(root: Step) -> str:
+def plan_text(root: PlanNode) -> str:
     """A tree of the steps, the last one first. Steps used several times have a number."""
     numbers = _numbers(root)
     shown: set[int] = set()
@@ -31,7 +31,7 @@ def plan_text(root: Step) -> str:
     return "\n".join(lines)
 
 
-def _numbers(root: Step) -> dict[int, int]:
+def _numbers(root: PlanNode) -> dict[int, int]:
     """A number for each step that several others use."""
     uses: dict[int, int] = {}
     for node in in_order(root):
@@ -94,7 +94,7 @@ def _short(labels: list[Any]) -> str:
 _LINE, _LETTER, _PADDING, _GAP = 16, 7.2, 8, 22
 
 
-def plan_svg(root: Step) -> str:
+def plan_svg(root: PlanNode) -> str:
     """A drawing of the steps: a box for each, with arrows from its inputs."""
     boxes = dict(_placed(root))
     width = max(x + w for x, _, w, _ in (box for box, _ in boxes.values())) + _PADDING
@@ -123,7 +123,7 @@ def plan_svg(root: Step) -> str:
     return "".join([*parts, "</svg>"])
 
 
-def _placed(root: Step) -> Iterator[tuple[int, Any]]:
+def _placed(root: PlanNode) -> Iterator[tuple[int, Any]]:
     """The box and the text of each step: inputs below, those of one depth side by side."""
     depths: dict[int, int] = {}
     for node in reversed(in_order(root)):

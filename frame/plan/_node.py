@@ -46,7 +46,7 @@ class Formula:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Step:
+class PlanNode:
     """What scans and calls share: cached facts that are no part of the plan."""
 
     @functools.cached_property
@@ -63,7 +63,7 @@ class Step:
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
-        if not isinstance(other, Step) or self._hash != other._hash:
+        if not isinstance(other, PlanNode) or self._hash != other._hash:
             return False
         return self._fields == other._fields
 
@@ -102,7 +102,7 @@ class Step:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Scan(Step):
+class Scan(PlanNode):
     """Reads a source.
 
     Attributes:
@@ -138,7 +138,7 @@ class Scan(Step):
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Call(Step):
+class Call(PlanNode):
     """A recorded call of a method.
 
     Attributes:
@@ -189,7 +189,7 @@ class Call(Step):
 
     @functools.cached_property
     def empty(self) -> Any:
-        """The result for inputs without rows; see `Step.empty`."""
+        """The result for inputs without rows; see `PlanNode.empty`."""
         return _first(self._widest, self._narrowest)
 
     @functools.cached_property
@@ -255,7 +255,7 @@ Node: TypeAlias = Scan | Call
 
 def bottom_up(root: Any) -> Iterator[Any]:
     """Each distinct node once, after its inputs."""
-    seen: set[Step] = set()
+    seen: set[PlanNode] = set()
     stack = [(root, False)]
     while stack:
         node, is_last_visit = stack.pop()

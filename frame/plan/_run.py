@@ -3,10 +3,10 @@
 
 from typing import Any
 
-from ._node import Step
+from ._node import PlanNode
 
 
-def run(root: Step) -> Any:
+def run(root: PlanNode) -> Any:
     """Runs each object of a plan once, inputs first, and drops results that are used up."""
     order = in_order(root)
     uses_left: dict[int, int] = {id(root): 1}

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..combining._concat import concat
 from ._numbering import ROW, can_spill, plain, with_numbers
-from ._partitions import MOST_LEVELS, Part, Partitions, bits_for
+from ._partitions import MOST_LEVELS, Partition, Partitions, bits_for
 from ._steps import StepFiles
 
 
@@ -110,7 +110,7 @@ class DistinctRows:
             if part.num_rows:
                 yield from self._distinct_of(part)
 
-    def _distinct_of(self, part: Part) -> Iterator[Any]:
+    def _distinct_of(self, part: Partition) -> Iterator[Any]:
         with self._files.temporary() as files:
             level, bits = self._level + 1, bits_for(part.num_rows, self._most_rows)
             rows = DistinctRows(self._keys, self._most_rows, files, self._keep, level, bits)

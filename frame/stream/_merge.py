@@ -15,7 +15,7 @@ from ..plan._joins import join_type, merge_keys
 from ..plan._node import Call
 from ._join import Held, Join
 from ._numbering import can_spill
-from ._partitions import MOST_LEVELS, Part, Partitions, bits_for
+from ._partitions import MOST_LEVELS, Partition, Partitions, bits_for
 from ._runs import SortedRuns
 from ._steps import BatchesFrom, Step, StepFiles, from_first
 
@@ -282,8 +282,8 @@ def _of_parts(
 
 def _of_part(
     join: Join,
-    left: Part,
-    right: Part,
+    left: Partition,
+    right: Partition,
     batch_rows: int,
     new_files: Callable[[], StepFiles],
     level: int | None,

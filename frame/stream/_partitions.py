@@ -127,10 +127,10 @@ class Partitions:
         columns, labels = table_of_arrow(rows, self._files.layout, least=least)
         return FrameBase.frame_class._of(columns, labels)
 
-    def parts(self) -> "list[Part]":
+    def parts(self) -> "list[Partition]":
         """All parts, of which some may be empty. Nothing may be added any more."""
         self._close()
-        return [Part(self, part) for part in range(self._fan_out)]
+        return [Partition(self, part) for part in range(self._fan_out)]
 
     @property
     def largest(self) -> int:
@@ -155,7 +155,7 @@ class Partitions:
                 yield from map(SpilledRows(path).__getitem__, own)
 
 
-class Part:
+class Partition:
     """The rows of one part."""
 
     def __init__(self, partitions: Partitions, number: int):

@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..io._manifest import MANIFEST, Manifest, Part, manifest_of
+from ..io._manifest import MANIFEST, FolderFile, Manifest, manifest_of
 from ..io._replacing import sync
 from ._arrow_rows import in_schema
 from ._files import writing
@@ -74,7 +74,7 @@ class Parts:
         self._schema: pa.Schema | None = None
         self._open: dict[str, _Open] = {}
         self._folders: set[str] = set()
-        self._finished: dict[int, Part] = {}
+        self._finished: dict[int, FolderFile] = {}
         self._num_files = 0
         self._types: tuple[tuple[str, str], ...] = ()
         self._is_new = self._made_folder = False
@@ -206,7 +206,7 @@ class Parts:
             sync(file.path)
             num_bytes = os.path.getsize(file.path)
         name = self._name(folder, file.number, is_hidden=False)
-        self._finished[file.number] = Part(name, file.num_rows, num_bytes)
+        self._finished[file.number] = FolderFile(name, file.num_rows, num_bytes)
 
     def _commit(self) -> None:
         if not self._num_files and self._schema is not None:

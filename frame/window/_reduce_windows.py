@@ -22,7 +22,7 @@ PAIR_METHODS = ("cov", "corr")
 CHECKED_METHODS = ("sum", "mean", "min", "max", "var", "std", "count")
 
 
-class Reach(NamedTuple):
+class RowSpan(NamedTuple):
     """The rows of each window: `width` rows that end `ahead` rows after the window's own row."""
 
     width: Count
@@ -89,7 +89,7 @@ class Values(NamedTuple):
 
 @functools.partial(tiered, static_argnums=3)
 def reduce_windows(
-    values: Values, segment_ids: Array | None, reach: Reach, plan: WindowPlan
+    values: Values, segment_ids: Array | None, reach: RowSpan, plan: WindowPlan
 ) -> tuple[Array, ...]:
     """Reduces windows of rows, which stop at the ends of runs of equal `segment_ids`."""
     if plan.how.method in ORDER_METHODS:

@@ -23,7 +23,7 @@ from ._paired_windows import WindowRows
 from ._reduce_windows import (
     CHECKED_METHODS,
     SHORT_WINDOW,
-    Reach,
+    RowSpan,
     Values,
     WindowPlan,
     WindowReduction,
@@ -159,7 +159,7 @@ class Windows(WindowApply, WindowStatistics):
         names = [*labels[:at], on.name, *labels[at:]]
         return result._make_frame(columns, Labels.of(names, result._labels.index.names), table)
 
-    def _short_width(self, method: str, reach: Reach, moves_ends: bool) -> int | None:
+    def _short_width(self, method: str, reach: RowSpan, moves_ends: bool) -> int | None:
         """The length of a window with a program of its own; None for windows that share one."""
         if self._window is None or moves_ends:
             return None
@@ -174,9 +174,9 @@ class Windows(WindowApply, WindowStatistics):
             raise NotImplementedError(f"Rolling.{method} does not implement numeric_only")
         return self._of._columns_at(self._of._pick(lambda c: c.is_numeric and not c.is_bool))
 
-    def _reach(self, capacity: int) -> tuple[Reach, bool]:
+    def _reach(self, capacity: int) -> tuple[RowSpan, bool]:
         if self._window is None:
-            return Reach(np.int32(capacity), np.int32(0)), False
+            return RowSpan(np.int32(capacity), np.int32(0)), False
         ends_before = self._closed in ("left", "neither")
         ahead = (self._window - 1) // 2 if self._center or not self._window else 0
         ahead -= ends_before
@@ -184,7 +184,7 @@ class Windows(WindowApply, WindowStatistics):
         # Longer windows hold the same rows.
         ahead = min(ahead, capacity)
         width = min(width, 2 * capacity)
-        return Reach(np.int32(width), np.int32(ahead)), ahead != 0
+        return RowSpan(np.int32(width), np.int32(ahead)), ahead != 0
 
 
 class TimeWindows(Windows):

@@ -14,7 +14,7 @@ from ._axis import AxisName
 from ._stages import (
     LossFunction,
     Pipelined,
-    Stage,
+    PipelineStage,
     StageFunction,
     is_inexact,
     zero_cotangents,
@@ -81,7 +81,7 @@ def pipeline_1f1b(
     """
 
     def run(params: PyTree, xs: PyTree, ts: PyTree) -> Pipelined:
-        stage = Stage((stage_fn, loss_fn), (params, xs, ts), axis_name, "pipeline_1f1b")
+        stage = PipelineStage((stage_fn, loss_fn), (params, xs, ts), axis_name, "pipeline_1f1b")
         linear = (_Recomputed if remat else _Kept)(stage)
         num_ticks = stage.num_microbatches + 2 * (stage.num_stages - 1)
         tick = functools.partial(_tick, stage, linear)
@@ -101,7 +101,7 @@ def pipeline_1f1b(
 class _Recomputed:
     """Keeps the input of a forward pass, and repeats the pass before its backward pass."""
 
-    def __init__(self, stage: Stage):
+    def __init__(self, stage: PipelineStage):
         self._stage = stage
 
     def nothing_kept(self) -> Any:
@@ -123,7 +123,7 @@ class _Recomputed:
 class _Kept:
     """Keeps the intermediate results of a forward pass, but for parameters among them."""
 
-    def __init__(self, stage: Stage):
+    def __init__(self, stage: PipelineStage):
         self._stage = stage
         self._shapes = jax.eval_shape(self._linearize, stage.params, stage.no_input())[1]
 
@@ -163,7 +163,7 @@ def _no_result(_: Any, x: Any) -> Any:
     return jax.tree.map(jnp.zeros_like, x)
 
 
-def _start(stage: Stage, linear: _Recomputed | _Kept) -> Any:
+def _start(stage: PipelineStage, linear: _Recomputed | _Kept) -> Any:
     x = stage.no_input()
     num_saved = 2 * stage.num_stages - 1
     saved = jax.tree.map(
@@ -173,7 +173,7 @@ def _start(stage: Stage, linear: _Recomputed | _Kept) -> Any:
     return (x, _floats(x), saved), stage.no_loss(), gradients, stage.no_loss()
 
 
-def _tick(stage: Stage, linear: _Recomputed | _Kept, carry: Any, tick: Array) -> Any:
+def _tick(stage: PipelineStage, linear: _Recomputed | _Kept, carry: Any, tick: Array) -> Any:
     (x, dy, saved), received, gradients, loss_sum = carry
     num_saved = 2 * stage.num_stages - 1
     forward = tick - stage.index
@@ -223,7 +223,7 @@ def _tick(stage: Stage, linear: _Recomputed | _Kept, carry: Any, tick: Array) ->
     return ((stage.to_next(y), dy, saved), received, gradients, loss_sum), None
 
 
-def _loss_and_gradients(stage: Stage, y: Any, microbatch: Array) -> Any:
+def _loss_and_gradients(stage: PipelineStage, y: Any, microbatch: Array) -> Any:
     """The loss, and its gradients with respect to the parameters and the floats of `y`."""
 
     def loss(params: Any, floats: Any) -> Array:

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from ..contract._typing import Array, PyTree
 from ._axis import AxisName
-from ._stages import LossFunction, Pipelined, Stage, StageFunction
+from ._stages import LossFunction, Pipelined, PipelineStage, StageFunction
 
 
 def pipeline_gpipe(
@@ -63,7 +63,7 @@ def pipeline_gpipe(
     """
 
     def run(params: PyTree, xs: PyTree, ts: PyTree) -> Pipelined:
-        stage = Stage((stage_fn, loss_fn), (params, xs, ts), axis_name, "pipeline_gpipe")
+        stage = PipelineStage((stage_fn, loss_fn), (params, xs, ts), axis_name, "pipeline_gpipe")
         apply = jax.checkpoint(stage.apply) if remat else stage.apply
 
         def tick(params: Any, x: Any, tick: Array) -> Any:

@@ -75,7 +75,7 @@ def stack_stages(trees: Sequence[PyTree]) -> PyTree:
     return jax.tree.map(lambda *leaves: jnp.stack(leaves), *stages)
 
 
-class Stage:
+class PipelineStage:
     """One shard's stage, with checked arguments. Microbatches lie along the leading axes.
 
     Attributes:

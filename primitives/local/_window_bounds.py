@@ -64,7 +64,7 @@ class Reach(NamedTuple):
     offset: Array
 
 
-class Segments(NamedTuple):
+class SegmentBounds(NamedTuple):
     """The segments that windows are clamped to.
 
     Attributes:
@@ -78,12 +78,12 @@ class Segments(NamedTuple):
 
 def segments_of_windows(
     encoding: SegmentEncoding, positions: Array, scan: Callable[..., Any], plan: WindowPlan
-) -> Segments | None:
+) -> SegmentBounds | None:
     """The segments of rows at positions of a sequence; None if the encoding is empty."""
     if not jax.tree.leaves(encoding):
         return None
     first = scan(positions, "min", encoding, False)
-    return Segments(first, scan(positions, "max", encoding, True) if plan.moves_ends else None)
+    return SegmentBounds(first, scan(positions, "max", encoding, True) if plan.moves_ends else None)
 
 
 class RowSequence(NamedTuple):
@@ -101,7 +101,7 @@ class RowSequence(NamedTuple):
 
     positions: Array
     num_rows: Array
-    segments: Segments | None
+    segments: SegmentBounds | None
     is_row: Array | None
     scan: Callable[..., Any]
     take: Callable[[Any, Array], Any]

@@ -32,7 +32,7 @@ from ._window_bounds import (
     NO_BLOCKS,
     Reach,
     RowSequence,
-    Segments,
+    SegmentBounds,
     WindowBounds,
     WindowPlan,
     windows_between,
@@ -290,7 +290,7 @@ def over_short_windows(
     masks: list[Array | None],
     before: tuple[list[Array], list[Array | None], Array] | None,
     positions: Array,
-    segments: Segments | None,
+    segments: SegmentBounds | None,
     plan: WindowPlan,
 ) -> tuple[list[Array], list[Array]]:
     """The values and the counts of windows that end with their own row, row by row.

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ._elementwise_rules import Equation, HostArray, Step, dtype_of, rule
+from ._elementwise_rules import Equation, HostArray, HostStep, dtype_of, rule
 
 
 @rule("broadcast_in_dim")
-def _broadcast_in_dim(equation: Equation) -> Step | None:
+def _broadcast_in_dim(equation: Equation) -> HostStep | None:
     shape, axes = equation.params["shape"], equation.params["broadcast_dimensions"]
     if len(equation.invars) > 1:
         return None
@@ -21,7 +21,7 @@ def _broadcast_in_dim(equation: Equation) -> Step | None:
 
 
 @rule("reshape", "squeeze", "expand_dims")
-def _reshape(equation: Equation) -> Step | None:
+def _reshape(equation: Equation) -> HostStep | None:
     if equation.params.get("dimensions") is not None and equation.primitive.name == "reshape":
         return None
     shape = equation.outvars[0].aval.shape
@@ -29,19 +29,19 @@ def _reshape(equation: Equation) -> Step | None:
 
 
 @rule("transpose")
-def _transpose(equation: Equation) -> Step | None:
+def _transpose(equation: Equation) -> HostStep | None:
     permutation = equation.params["permutation"]
     return lambda x: x.transpose(permutation)
 
 
 @rule("rev")
-def _rev(equation: Equation) -> Step | None:
+def _rev(equation: Equation) -> HostStep | None:
     axes = equation.params["dimensions"]
     return lambda x: np.flip(x, axes)
 
 
 @rule("slice")
-def _slice(equation: Equation) -> Step | None:
+def _slice(equation: Equation) -> HostStep | None:
     params = equation.params
     strides = params["strides"] or (1,) * len(params["start_indices"])
     window = tuple(map(slice, params["start_indices"], params["limit_indices"], strides))
@@ -57,7 +57,7 @@ def _clamped_starts(shape: tuple[int, ...], sizes: Any, starts: Any) -> list[int
 
 
 @rule("dynamic_slice")
-def _dynamic_slice(equation: Equation) -> Step | None:
+def _dynamic_slice(equation: Equation) -> HostStep | None:
     sizes = equation.params["slice_sizes"]
 
     def step(x: HostArray, *starts: Any) -> HostArray:
@@ -68,7 +68,7 @@ def _dynamic_slice(equation: Equation) -> Step | None:
 
 
 @rule("dynamic_update_slice")
-def _dynamic_update_slice(equation: Equation) -> Step | None:
+def _dynamic_update_slice(equation: Equation) -> HostStep | None:
     def step(x: HostArray, update: HostArray, *starts: Any) -> HostArray:
         inside = _clamped_starts(x.shape, update.shape, starts)
         result = x.copy()
@@ -79,19 +79,19 @@ def _dynamic_update_slice(equation: Equation) -> Step | None:
 
 
 @rule("stack")
-def _stack(equation: Equation) -> Step | None:
+def _stack(equation: Equation) -> HostStep | None:
     axis = equation.params["axis"]
     return lambda *arrays: np.stack(arrays, axis)
 
 
 @rule("concatenate")
-def _concatenate(equation: Equation) -> Step | None:
+def _concatenate(equation: Equation) -> HostStep | None:
     axis = equation.params["dimension"]
     return lambda *arrays: np.concatenate(arrays, axis)
 
 
 @rule("pad")
-def _pad(equation: Equation) -> Step | None:
+def _pad(equation: Equation) -> HostStep | None:
     shape = equation.outvars[0].aval.shape
     config = equation.params["padding_config"]
     target, source = [], []
@@ -116,7 +116,7 @@ def _pad(equation: Equation) -> Step | None:
 
 
 @rule("iota")
-def _iota(equation: Equation) -> Step | None:
+def _iota(equation: Equation) -> HostStep | None:
     shape, axis = equation.params["shape"], equation.params["dimension"]
     row_ids = np.arange(shape[axis]).astype(equation.params["dtype"])
     row_ids = np.broadcast_to(row_ids.reshape([-1] + [1] * (len(shape) - axis - 1)), shape)
@@ -131,7 +131,7 @@ _REDUCTIONS: dict[str, Any] = {
 
 
 @rule(*_REDUCTIONS)
-def _reduce(equation: Equation) -> Step | None:
+def _reduce(equation: Equation) -> HostStep | None:
     ufunc, dtype = _REDUCTIONS[equation.primitive.name], dtype_of(equation)
     axes = tuple(equation.params["axes"])
     if not axes:
@@ -156,7 +156,7 @@ def _maximum_of(x: HostArray, axes: tuple[int, ...]) -> HostArray:
 
 
 @rule("argmin", "argmax")
-def _arg_extreme(equation: Equation) -> Step | None:
+def _arg_extreme(equation: Equation) -> HostStep | None:
     find = np.argmin if equation.primitive.name == "argmin" else np.argmax
     (axis,) = equation.params["axes"]
     dtype = equation.params["index_dtype"]
@@ -169,7 +169,7 @@ _SCANS: dict[str, Any] = {
 
 
 @rule(*_SCANS)
-def _scan(equation: Equation) -> Step | None:
+def _scan(equation: Equation) -> HostStep | None:
     ufunc, dtype = _SCANS[equation.primitive.name], dtype_of(equation)
     axis, is_reversed = equation.params["axis"], equation.params["reverse"]
     if dtype.kind == "f":  # Of 0.0 and -0.0 NumPy keeps either.
@@ -184,7 +184,7 @@ def _scan(equation: Equation) -> Step | None:
 
 
 @rule("sort")
-def _sort(equation: Equation) -> Step | None:
+def _sort(equation: Equation) -> HostStep | None:
     params = equation.params
     num_keys, axis = params["num_keys"], params["dimension"]
     if not params["is_stable"] and (len(equation.invars) > 1 or dtype_of(equation).kind == "f"):
@@ -217,7 +217,7 @@ def _takes_rows(numbers: Any) -> bool:
 
 
 @rule("gather")
-def _gather(equation: Equation) -> Step | None:
+def _gather(equation: Equation) -> HostStep | None:
     params = equation.params
     operand, ids = (v.aval for v in equation.invars)
     num_batch = len(ids.shape) - 1
@@ -253,7 +253,7 @@ def _gather(equation: Equation) -> Step | None:
 
 
 @rule("scatter", "scatter-add", "scatter-min", "scatter-max")
-def _scatter(equation: Equation) -> Step | None:
+def _scatter(equation: Equation) -> HostStep | None:
     params, name = equation.params, equation.primitive.name
     operand, ids, updates = (v.aval for v in equation.invars)
     numbers = params["dimension_numbers"]

@@ -9,9 +9,9 @@ import numpy as np
 HostArray = np.ndarray
 Equation = Any
 # Takes the operands of an equation and returns its results.
-Step = Callable[..., Any]
+HostStep = Callable[..., Any]
 # Makes the step of an equation, or None if there is none for its parameters.
-Rule = Callable[[Equation], Step | None]
+Rule = Callable[[Equation], HostStep | None]
 
 RULES: dict[str, Rule] = {}
 
@@ -31,7 +31,7 @@ def dtype_of(equation: Equation) -> np.dtype:
     return equation.invars[0].aval.dtype
 
 
-_SAME_IN_NUMPY: dict[str, Step] = {
+_SAME_IN_NUMPY: dict[str, HostStep] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "neg": np.negative, "abs": np.absolute,
     "eq": np.equal, "ne": np.not_equal, "lt": np.less,
     "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "and": np.bitwise_and,
@@ -41,7 +41,7 @@ _SAME_IN_NUMPY: dict[str, Step] = {
 
 
 @rule(*_SAME_IN_NUMPY)
-def _same_in_numpy(equation: Equation) -> Step | None:
+def _same_in_numpy(equation: Equation) -> HostStep | None:
     return _SAME_IN_NUMPY[equation.primitive.name]
 
 
@@ -57,31 +57,31 @@ def minimum(x: HostArray, y: HostArray) -> HostArray:
 
 
 @rule("max")
-def _max(equation: Equation) -> Step | None:
+def _max(equation: Equation) -> HostStep | None:
     del equation
     return maximum
 
 
 @rule("min")
-def _min(equation: Equation) -> Step | None:
+def _min(equation: Equation) -> HostStep | None:
     del equation
     return minimum
 
 
 @rule("population_count")
-def _population_count(equation: Equation) -> Step | None:
+def _population_count(equation: Equation) -> HostStep | None:
     unsigned = np.dtype(f"u{dtype_of(equation).itemsize}")
     return lambda x: np.bitwise_count(x.astype(unsigned))
 
 
 @rule("stop_gradient", "copy", "copy_p", "optimization_barrier", "pvary")
-def _same(equation: Equation) -> Step | None:
+def _same(equation: Equation) -> HostStep | None:
     del equation
     return lambda *arrays: arrays
 
 
 @rule("div")
-def _div(equation: Equation) -> Step | None:
+def _div(equation: Equation) -> HostStep | None:
     dtype = dtype_of(equation)
     return np.divide if dtype.kind == "f" else _div_integers
 
@@ -99,7 +99,7 @@ def _div_integers(x: HostArray, y: HostArray) -> HostArray:
 
 
 @rule("rem")
-def _rem(equation: Equation) -> Step | None:
+def _rem(equation: Equation) -> HostStep | None:
     return np.fmod if dtype_of(equation).kind == "f" else _rem_integers
 
 
@@ -112,7 +112,7 @@ def _rem_integers(x: HostArray, y: HostArray) -> HostArray:
 
 
 @rule("sign")
-def _sign(equation: Equation) -> Step | None:
+def _sign(equation: Equation) -> HostStep | None:
     if dtype_of(equation).kind != "f":
         return np.sign
     zero = dtype_of(equation).type(0)
@@ -120,23 +120,23 @@ def _sign(equation: Equation) -> Step | None:
 
 
 @rule("round")
-def _round(equation: Equation) -> Step | None:
+def _round(equation: Equation) -> HostStep | None:
     return np.rint if int(equation.params["rounding_method"]) == 1 else None
 
 
 @rule("integer_pow")
-def _integer_pow(equation: Equation) -> Step | None:
+def _integer_pow(equation: Equation) -> HostStep | None:
     return np.square if equation.params["y"] == 2 else None
 
 
 @rule("clamp")
-def _clamp(equation: Equation) -> Step | None:
+def _clamp(equation: Equation) -> HostStep | None:
     del equation
     return lambda least, x, most: minimum(maximum(x, least), most)
 
 
 @rule("shift_left", "shift_right_logical", "shift_right_arithmetic")
-def _shift(equation: Equation) -> Step | None:
+def _shift(equation: Equation) -> HostStep | None:
     name, dtype = equation.primitive.name, dtype_of(equation)
     bits = dtype.itemsize * 8
     unsigned, signed = np.dtype(f"u{dtype.itemsize}"), np.dtype(f"i{dtype.itemsize}")
@@ -156,7 +156,7 @@ def _shift(equation: Equation) -> Step | None:
 
 
 @rule("select_n")
-def _select_n(equation: Equation) -> Step | None:
+def _select_n(equation: Equation) -> HostStep | None:
     if len(equation.invars) == 2:
         return lambda which, case: case
     if len(equation.invars) == 3 and dtype_of(equation) == np.bool_:
@@ -165,7 +165,7 @@ def _select_n(equation: Equation) -> Step | None:
 
 
 @rule("convert_element_type")
-def _convert(equation: Equation) -> Step | None:
+def _convert(equation: Equation) -> HostStep | None:
     source, target = dtype_of(equation), np.dtype(equation.params["new_dtype"])
     if target == np.bool_:
         return lambda x: x != 0
@@ -186,7 +186,7 @@ def _convert(equation: Equation) -> Step | None:
 
 
 @rule("bitcast_convert_type")
-def _bitcast(equation: Equation) -> Step | None:
+def _bitcast(equation: Equation) -> HostStep | None:
     source, target = dtype_of(equation), np.dtype(equation.params["new_dtype"])
     if source.itemsize != target.itemsize:
         return None
@@ -194,7 +194,7 @@ def _bitcast(equation: Equation) -> Step | None:
 
 
 @rule("clz")
-def _clz(equation: Equation) -> Step | None:
+def _clz(equation: Equation) -> HostStep | None:
     dtype = dtype_of(equation)
     bits = dtype.itemsize * 8
     unsigned = np.dtype(f"u{dtype.itemsize}")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels.base._library import TARGETS, load
-from ._elementwise_rules import Equation, HostArray, Step, rule
+from ._elementwise_rules import Equation, HostArray, HostStep, rule
 
 _MESSAGE_BYTES = 512
 _ALIGNMENT = 64
@@ -58,7 +58,7 @@ class _Attributes:
 
 
 @rule("ffi_call")
-def _ffi_call(equation: Equation) -> Step | None:
+def _ffi_call(equation: Equation) -> HostStep | None:
     params = equation.params
     library, _ = load()
     if library is None or params["target_name"] not in TARGETS or params["input_output_aliases"]:

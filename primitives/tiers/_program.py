@@ -9,7 +9,7 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 
 from ...shardings._compat import scan_counts
 from . import _array_rules, _kernel_calls  # noqa: F401 (they register their rules)
-from ._elementwise_rules import RULES, Equation, HostArray, Step
+from ._elementwise_rules import RULES, Equation, HostArray, HostStep
 from ._equal_rounding import (
     KERNEL,
     VIEWS,
@@ -168,7 +168,7 @@ class Program:
         return self._append(step, 0.0 if name == KERNEL else seconds, equation, operands)
 
     def _append(
-        self, function: Step | str, seconds: float, equation: Equation, operands: Sequence[int]
+        self, function: HostStep | str, seconds: float, equation: Equation, operands: Sequence[int]
     ) -> list[int]:
         results = [self._slot(None) for _ in equation.outvars]
         dtypes = tuple(dtype_of_value(v.aval) for v in equation.outvars)
@@ -239,7 +239,7 @@ def _cpu_index(platforms: Sequence[Any]) -> int:
     raise NotInterpretable("no platform is the CPU")
 
 
-def _scan(equation: Equation) -> tuple[Step, float]:
+def _scan(equation: Equation) -> tuple[HostStep, float]:
     params = equation.params
     length, is_reversed = params["length"], params["reverse"]
     num_consts, num_carried = scan_counts(params)
@@ -260,7 +260,7 @@ def _scan(equation: Equation) -> tuple[Step, float]:
     return step, length * (body.seconds + 10e-6)
 
 
-def _while(equation: Equation) -> tuple[Step, float]:
+def _while(equation: Equation) -> tuple[HostStep, float]:
     params = equation.params
     condition, body = _body(params["cond_jaxpr"]), _body(params["body_jaxpr"])
     num_condition, num_body = params["cond_nconsts"], params["body_nconsts"]
