@@ -2,29 +2,29 @@
 """Parallel primitives for JAX programs, on one device or a mesh."""
 
 from . import collective, local
-from ._compact import compact
-from ._concatenate import concatenate
-from ._factorize import factorize
-from ._gather_rows import gather_rows
-from ._histogram import digit_histogram, histogram
-from ._isin import isin
-from ._join import join, join_size
-from ._join_asof import join_asof
-from ._merge import merge
-from ._order_statistics import select_rank, top_k
-from ._partition import partition
-from ._quantile import quantile
-from ._radix_sort import radix_argsort, radix_sort
-from ._rebalance import rebalance
-from ._reduce import reduce
-from ._reduce_by_key import reduce_by_key
-from ._run_length_encode import run_length_encode
-from ._scan import exclusive_scan, inclusive_scan
-from ._searchsorted import searchsorted
-from ._segment_nunique import segment_nunique
-from ._segment_quantile import segment_quantile
-from ._segment_rank import segment_rank
-from ._segment_reduce import (
+from ._global._compact import compact
+from ._global._concatenate import concatenate
+from ._global._factorize import factorize
+from ._global._gather_rows import gather_rows
+from ._global._histogram import digit_histogram, histogram
+from ._global._isin import isin
+from ._global._join import join, join_size
+from ._global._join_asof import join_asof
+from ._global._merge import merge
+from ._global._order_statistics import select_rank, top_k
+from ._global._partition import partition
+from ._global._quantile import quantile
+from ._global._radix_sort import radix_argsort, radix_sort
+from ._global._rebalance import rebalance
+from ._global._reduce import reduce
+from ._global._reduce_by_key import reduce_by_key
+from ._global._run_length_encode import run_length_encode
+from ._global._scan import exclusive_scan, inclusive_scan
+from ._global._searchsorted import searchsorted
+from ._global._segment_nunique import segment_nunique
+from ._global._segment_quantile import segment_quantile
+from ._global._segment_rank import segment_rank
+from ._global._segment_reduce import (
     segment_all,
     segment_any,
     segment_argmax,
@@ -41,12 +41,12 @@ from ._segment_reduce import (
     segment_sum,
     segment_var,
 )
-from ._segment_shift import segment_shift
-from ._segmented_scan import segmented_scan
-from ._segmented_sort import segmented_sort
-from ._sets import set_difference, set_intersection, set_union
-from ._unique import unique
-from ._windowed_reduce import windowed_reduce
+from ._global._segment_shift import segment_shift
+from ._global._segmented_scan import segmented_scan
+from ._global._segmented_sort import segmented_sort
+from ._global._sets import set_difference, set_intersection, set_union
+from ._global._unique import unique
+from ._global._windowed_reduce import windowed_reduce
 from .collective import Partitioned
 from .contract._arguments import CapacityError
 from .kernels.base._library import Backend, backend

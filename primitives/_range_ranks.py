@@ -18,10 +18,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..shardings._compat import MeshLike
-from ._gather_rows import gather_rows
-from ._radix_sort import radix_sort
-from ._reduce import reduce
-from ._scan import inclusive_scan
+from ._global._gather_rows import gather_rows
+from ._global._radix_sort import radix_sort
+from ._global._reduce import reduce
+from ._global._scan import inclusive_scan
 from .contract._typing import Array, Int
 from .tiers._tiered import tiered
 

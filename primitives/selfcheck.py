@@ -24,7 +24,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..shardings import make_mesh
-from . import _kernel_times, _radix_sort, _reduce_by_key, local
+from . import _kernel_times, local
+from ._global import _radix_sort, _reduce_by_key
 from .kernels.base._library import backend
 
 SEED = 26

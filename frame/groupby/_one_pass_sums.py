@@ -14,8 +14,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import primitives
+from ...primitives._accumulators import ACCUMULATORS
 from ...primitives._direct_index import note_range
-from ...primitives._reduce_by_key import sum_by_key
+from ...primitives._global._reduce_by_key import sum_by_key
 from ...primitives._segment_sums import sums_of_segments
 from ...primitives.staging import tiered
 from ..ops._column_ops import factors_of
@@ -25,7 +26,7 @@ from ..table._dtypes import wide
 from ..table._layout import ONE_DEVICE
 from ..table._table import Count, Table
 from ..table._tracing import answered_at_once
-from ._grouped_column import Options, Reduction, Segments, quotient, sum_dtype
+from ._grouped_column import Options, Reduction, Segments, sum_dtype
 
 # Below this many rows, the general reductions take less time than further programs to compile.
 LEAST_ROWS = 1 << 20
@@ -43,6 +44,12 @@ class Part(NamedTuple):
 # The rows of each group.
 SIZES = Part(-1, "")
 
+# The reductions whose parts are all sums and counts, and these.
+SUMS = {
+    op: accumulator.parts
+    for op, accumulator in ACCUMULATORS.items()
+    if set(accumulator.parts) <= {"sum", "total", "count"}
+} | {"size": ("count",)}
 
 # Adds up leaves, in the dtypes of the same positions; "" counts rows. One array for each.
 Reduce = Callable[[list[Any], list[str]], Sequence[Array]]
@@ -55,7 +62,7 @@ def are_sums(plan: Plan, columns: Sequence[Column], table: Table) -> bool:
     return (
         table.layout == ONE_DEVICE
         and table.capacity >= LEAST_ROWS
-        and all(spec.op in ("sum", "mean", "count", "size") for _, spec in plan)
+        and all(spec.op in SUMS for _, spec in plan)
         and all(spec.min_count <= 0 and spec.skipna for _, spec in plan)
         and all(column.is_numeric and column.dtype.kind != "c" for column in columns)
     )
@@ -63,12 +70,12 @@ def are_sums(plan: Plan, columns: Sequence[Column], table: Table) -> bool:
 
 def _parts(plan: Plan, columns: Sequence[Column]) -> list[Part]:
     """The accumulators that a plan needs, without repetition."""
-    parts = [SIZES] if any(spec.op != "sum" for _, spec in plan) else []
+    parts = [SIZES] if any("count" in SUMS[spec.op] for _, spec in plan) else []
     for position, spec in plan:
-        column = columns[position]
-        if spec.op in ("sum", "mean"):
+        column, names = columns[position], SUMS[spec.op]
+        if set(names) & {"sum", "total"}:
             parts.append(sum_of(position, spec, column))
-        if spec.op in ("mean", "count") and column.can_miss:
+        if "count" in names and spec.op != "size" and column.can_miss:
             if column.valid is None:
                 # A missing float shows in the sum.
                 parts.append(Part(position, wide(np.float64).name))
@@ -78,7 +85,7 @@ def _parts(plan: Plan, columns: Sequence[Column]) -> list[Part]:
 
 def sum_of(position: int, spec: Reduction, column: Column) -> Part:
     """The sum that a reduction of a column needs."""
-    is_float = column.is_float or spec.op == "mean"
+    is_float = column.is_float or "total" in SUMS[spec.op]
     return Part(position, (wide(np.float64) if is_float else sum_dtype(column.dtype)).name)
 
 
@@ -334,12 +341,14 @@ def _finished(tables: Any, of_groups: Array | None, settings: Any) -> Any:
         tables = jax.tree.map(lambda leaf: leaf[of_groups], tables)
     results = []
     for (total, count), (op, dtype) in zip(tables, settings, strict=True):
-        if op == "sum":
-            result = total.astype(sum_dtype(np.dtype(dtype)))
-        elif op == "mean":
-            mean = quotient(total, count.astype(total.dtype))
-            result = mean.astype(dtype) if jnp.issubdtype(np.dtype(dtype), jnp.inexact) else mean
-        else:
-            result = count.astype(wide(np.int64))
+        known = {"sum": total, "total": total, "count": count}
+        finish = ACCUMULATORS["count" if op == "size" else op].finish
+        result = finish(tuple(known[name] for name in SUMS[op]), 0)
+        if SUMS[op] == ("count",):
+            result = result.astype(wide(np.int64))
+        elif SUMS[op] == ("sum",):
+            result = result.astype(sum_dtype(np.dtype(dtype)))
+        elif jnp.issubdtype(np.dtype(dtype), jnp.inexact):
+            result = result.astype(dtype)
         results.append((result, None))
     return tuple(results)

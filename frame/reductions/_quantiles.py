@@ -11,7 +11,7 @@ import numpy as np
 
 from ... import primitives
 from ...primitives._accumulators import identity_of_reduction, positive
-from ...primitives._quantile import between_ranks, from_nearer_end, mean_of_both
+from ...primitives._global._quantile import between_ranks, from_nearer_end, mean_of_both
 from ...primitives.staging import tiered
 from ..table._column import NAT, Array, Column, bare
 from ..table._dtypes import wide

@@ -250,7 +250,7 @@ def test_one_program_serves_every_number_of_rows(name, place):
 
 def test_eager_calls_share_a_program_too():
     mesh = mesh_of(3)
-    sort = primitives._radix_sort._argsort_on_mesh
+    sort = primitives._global._radix_sort._argsort_on_mesh
     for num_valid in (5, np.int64(5), jnp.asarray(5), jnp.asarray(5, jnp.uint8)):
         order = primitives.radix_argsort(KEYS, mesh, num_valid=num_valid)
         oracles.assert_same_bits(order, oracles.argsort(KEYS, num_valid=5))

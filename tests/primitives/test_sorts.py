@@ -217,7 +217,7 @@ def test_equal_calls_share_a_program():
     sort = functools.partial(primitives.radix_sort, values=keys)
     sort(keys, mesh)
     with jax.check_tracer_leaks(False), jax.log_compiles(False):
-        before = num_signatures(primitives._radix_sort._sort_on_mesh)
+        before = num_signatures(primitives._global._radix_sort._sort_on_mesh)
         sort(keys, mesh)
         sort(keys + 1, shardings.make_mesh(3))
-        assert num_signatures(primitives._radix_sort._sort_on_mesh) == before
+        assert num_signatures(primitives._global._radix_sort._sort_on_mesh) == before

@@ -7,16 +7,16 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..shardings._compat import MeshLike
-from . import local
-from ._over_mesh import RowMesh, ValidRows, as_row_mesh
-from ._sized import map_front_packed, sized
-from .collective._exchange import Transport, check_transport
-from .collective._radix_sort import row_id_dtype
-from .contract._typing import Array, ArrayLike, Bool, Integer, PyTree
-from .local import Compacted
-from .local.parts import as_masked_rows, select_rows
-from .tiers._tiered import tiered
+from ...shardings._compat import MeshLike
+from .. import local
+from .._over_mesh import RowMesh, ValidRows, as_row_mesh
+from .._sized import map_front_packed, sized
+from ..collective._exchange import Transport, check_transport
+from ..collective._radix_sort import row_id_dtype
+from ..contract._typing import Array, ArrayLike, Bool, Integer, PyTree
+from ..local import Compacted
+from ..local.parts import as_masked_rows, select_rows
+from ..tiers._tiered import tiered
 
 
 def compact(

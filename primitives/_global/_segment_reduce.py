@@ -7,13 +7,13 @@ from typing import Any, Protocol, runtime_checkable
 import jax
 import jax.numpy as jnp
 
-from ..shardings._compat import MeshLike
-from . import collective
-from ._over_mesh import RowMesh, as_row_mesh
-from .contract._segment_forms import documented
-from .contract._typing import Array, ArrayLike, Integer, PyTree
-from .local.parts import as_segment_arguments, reduce_on_one_device
-from .tiers._tiered import tiered
+from ...shardings._compat import MeshLike
+from .. import collective
+from .._over_mesh import RowMesh, as_row_mesh
+from ..contract._segment_forms import documented
+from ..contract._typing import Array, ArrayLike, Integer, PyTree
+from ..local.parts import as_segment_arguments, reduce_on_one_device
+from ..tiers._tiered import tiered
 
 Axis = str | tuple[str, ...]
 

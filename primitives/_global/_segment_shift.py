@@ -4,13 +4,13 @@
 import functools
 from typing import Any
 
-from ..shardings._compat import MeshLike
-from . import collective, local
-from ._over_mesh import RowMesh, ValidRows, as_row_mesh
-from .collective._exchange import Transport, check_transport
-from .contract._typing import Array, ArrayLike, Integer, PyTree
-from .local.parts import as_shift_arguments
-from .tiers._tiered import tiered
+from ...shardings._compat import MeshLike
+from .. import collective, local
+from .._over_mesh import RowMesh, ValidRows, as_row_mesh
+from ..collective._exchange import Transport, check_transport
+from ..contract._typing import Array, ArrayLike, Integer, PyTree
+from ..local.parts import as_shift_arguments
+from ..tiers._tiered import tiered
 
 
 def segment_shift(

@@ -5,14 +5,14 @@ import functools
 
 import jax.numpy as jnp
 
-from ..shardings._compat import MeshLike
-from . import collective
-from ._over_mesh import RowMesh
-from .collective import Partitioned
-from .collective._exchange import Transport, check_transport
-from .contract._arguments import as_array, as_rows, num_rows_of, type_of
-from .contract._typing import Array, ArrayLike, Integer, PyTree
-from .tiers._tiered import tiered
+from ...shardings._compat import MeshLike
+from .. import collective
+from .._over_mesh import RowMesh
+from ..collective import Partitioned
+from ..collective._exchange import Transport, check_transport
+from ..contract._arguments import as_array, as_rows, num_rows_of, type_of
+from ..contract._typing import Array, ArrayLike, Integer, PyTree
+from ..tiers._tiered import tiered
 
 
 def rebalance(

@@ -7,15 +7,15 @@ import jax
 import jax.numpy as jnp
 from jax.core import Tracer
 
-from ..shardings._compat import MeshLike
-from . import collective
-from ._over_mesh import RowMesh
-from .collective import Partitioned
-from .collective._exchange import Transport, check_transport
-from .contract._arguments import CapacityError, as_rows, as_static_int, num_rows_of
-from .contract._typing import Array, ArrayLike, Integer, PyTree
-from .local.parts import as_bucket_ids
-from .tiers._tiered import tiered
+from ...shardings._compat import MeshLike
+from .. import collective
+from .._over_mesh import RowMesh
+from ..collective import Partitioned
+from ..collective._exchange import Transport, check_transport
+from ..contract._arguments import CapacityError, as_rows, as_static_int, num_rows_of
+from ..contract._typing import Array, ArrayLike, Integer, PyTree
+from ..local.parts import as_bucket_ids
+from ..tiers._tiered import tiered
 
 
 def partition(

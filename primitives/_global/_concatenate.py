@@ -7,19 +7,19 @@ from typing import Any
 
 from jax.sharding import PartitionSpec
 
-from ..shardings._compat import MeshLike, shard_map
-from . import local
-from ._over_mesh import RowMesh, ValidRows, as_row_mesh
-from ._sized import sized
-from .collective._concatenate import concatenate_shards
-from .collective._exchange import Transport, check_transport
-from .collective._sorted_runs import Dealing
-from .collective._wide_counts import psum_wide, saturated
-from .contract._arguments import num_rows_of
-from .contract._typing import Array, PyTree
-from .local import Concatenated
-from .local.parts import PieceCounts, as_pieces
-from .tiers._tiered import tiered
+from ...shardings._compat import MeshLike, shard_map
+from .. import local
+from .._over_mesh import RowMesh, ValidRows, as_row_mesh
+from .._sized import sized
+from ..collective._concatenate import concatenate_shards
+from ..collective._exchange import Transport, check_transport
+from ..collective._sorted_runs import Dealing
+from ..collective._wide_counts import psum_wide, saturated
+from ..contract._arguments import num_rows_of
+from ..contract._typing import Array, PyTree
+from ..local import Concatenated
+from ..local.parts import PieceCounts, as_pieces
+from ..tiers._tiered import tiered
 
 
 def concatenate(

@@ -4,14 +4,14 @@
 import functools
 from typing import Any
 
-from ..shardings._compat import MeshLike
-from . import local
-from ._over_mesh import RowMesh, ValidSides, as_row_mesh
-from .collective._exchange import Transport, check_transport
-from .collective._join_asof import join_shards
-from .contract._typing import Array, ArrayLike, Int, Keys, NumValid, Shaped
-from .local.parts import AsofRule, Direction, KeySides, as_asof
-from .tiers._tiered import tiered
+from ...shardings._compat import MeshLike
+from .. import local
+from .._over_mesh import RowMesh, ValidSides, as_row_mesh
+from ..collective._exchange import Transport, check_transport
+from ..collective._join_asof import join_shards
+from ..contract._typing import Array, ArrayLike, Int, Keys, NumValid, Shaped
+from ..local.parts import AsofRule, Direction, KeySides, as_asof
+from ..tiers._tiered import tiered
 
 _Columns = tuple[Array, ...]
 

@@ -6,14 +6,14 @@ import functools
 import jax
 import jax.numpy as jnp
 
-from ..shardings._compat import MeshLike
-from . import collective, local
-from ._over_mesh import RowMesh, as_row_mesh
-from .collective._exchange import Transport, check_transport
-from .collective._gather_rows import as_global_ids
-from .contract._arguments import as_row_ids, as_rows, num_rows_of
-from .contract._typing import Array, ArrayLike, Integer, PyTree
-from .tiers._tiered import tiered
+from ...shardings._compat import MeshLike
+from .. import collective, local
+from .._over_mesh import RowMesh, as_row_mesh
+from ..collective._exchange import Transport, check_transport
+from ..collective._gather_rows import as_global_ids
+from ..contract._arguments import as_row_ids, as_rows, num_rows_of
+from ..contract._typing import Array, ArrayLike, Integer, PyTree
+from ..tiers._tiered import tiered
 
 
 def gather_rows(

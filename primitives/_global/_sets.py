@@ -4,15 +4,15 @@
 import functools
 from typing import Any
 
-from ..shardings._compat import MeshLike
-from . import collective, local
-from ._over_mesh import RowMesh, ValidSides, as_row_mesh
-from ._sized import map_front_packed, sized
-from .collective._exchange import Transport, check_transport
-from .contract._typing import Array, Keys, NumValid
-from .local import KeySet
-from .local.parts import SetOp, as_key_sides, most_keys
-from .tiers._tiered import tiered
+from ...shardings._compat import MeshLike
+from .. import collective, local
+from .._over_mesh import RowMesh, ValidSides, as_row_mesh
+from .._sized import map_front_packed, sized
+from ..collective._exchange import Transport, check_transport
+from ..contract._typing import Array, Keys, NumValid
+from ..local import KeySet
+from ..local.parts import SetOp, as_key_sides, most_keys
+from ..tiers._tiered import tiered
 
 
 def set_union(

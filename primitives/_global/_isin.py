@@ -3,13 +3,13 @@
 
 import functools
 
-from ..shardings._compat import MeshLike
-from . import collective, local
-from ._over_mesh import RowMesh, ValidSides, as_row_mesh
-from .collective._exchange import Transport, check_transport
-from .contract._typing import Array, Bool, Keys, NumValid
-from .local.parts import as_key_sides
-from .tiers._tiered import tiered
+from ...shardings._compat import MeshLike
+from .. import collective, local
+from .._over_mesh import RowMesh, ValidSides, as_row_mesh
+from ..collective._exchange import Transport, check_transport
+from ..contract._typing import Array, Bool, Keys, NumValid
+from ..local.parts import as_key_sides
+from ..tiers._tiered import tiered
 
 
 def isin(

@@ -8,14 +8,14 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..shardings._compat import MeshLike
-from . import collective, local
-from ._over_mesh import RowMesh, as_row_mesh
-from .collective._over_shards import OverShards
-from .contract._typing import Array, ArrayLike, Int
-from .local import Histogram
-from .local.parts import as_digit_arguments, as_histogram_arguments, count_rows
-from .tiers._tiered import tiered
+from ...shardings._compat import MeshLike
+from .. import collective, local
+from .._over_mesh import RowMesh, as_row_mesh
+from ..collective._over_shards import OverShards
+from ..contract._typing import Array, ArrayLike, Int
+from ..local import Histogram
+from ..local.parts import as_digit_arguments, as_histogram_arguments, count_rows
+from ..tiers._tiered import tiered
 
 
 def histogram(

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ..shardings._compat import MeshLike
-from . import collective, local
-from ._over_mesh import RowMesh, ValidRows, as_row_mesh
-from .collective._exchange import Transport, check_transport
-from .contract._typing import Array, ArrayLike, Integer, Shaped
-from .local.parts import Interpolation, as_segment_quantile_arguments
-from .tiers._tiered import tiered
+from ...shardings._compat import MeshLike
+from .. import collective, local
+from .._over_mesh import RowMesh, ValidRows, as_row_mesh
+from ..collective._exchange import Transport, check_transport
+from ..contract._typing import Array, ArrayLike, Integer, Shaped
+from ..local.parts import Interpolation, as_segment_quantile_arguments
+from ..tiers._tiered import tiered
 
 
 def segment_quantile(

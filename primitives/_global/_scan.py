@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scans of whole arrays, on one device or over a mesh."""
 
-from ..shardings._compat import MeshLike
-from . import local
-from ._over_mesh import as_row_mesh
+from ...shardings._compat import MeshLike
+from .. import local
+from .._over_mesh import as_row_mesh
+from ..contract._scan_operators import Operator, Scan
+from ..contract._typing import ArrayLike, Integer, PyTree
+from ..local.parts import SegmentEncoding, as_scan
 from ._segmented_scan import scan_mesh
-from .contract._scan_operators import Operator, Scan
-from .contract._typing import ArrayLike, Integer, PyTree
-from .local.parts import SegmentEncoding, as_scan
 
 
 def inclusive_scan(

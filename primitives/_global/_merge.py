@@ -5,16 +5,16 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from ..shardings._compat import MeshLike
-from . import local
-from ._over_mesh import RowMesh, as_row_mesh
-from .collective._exchange import Transport, check_transport
-from .collective._merge import merge_shards
-from .collective._sorted_runs import Dealing
-from .contract._arguments import as_directions, as_keys, as_pair, as_rows
-from .contract._typing import Keys, PyTree
-from .local.parts import check_merged_rows, check_same_columns
-from .tiers._tiered import tiered
+from ...shardings._compat import MeshLike
+from .. import local
+from .._over_mesh import RowMesh, as_row_mesh
+from ..collective._exchange import Transport, check_transport
+from ..collective._merge import merge_shards
+from ..collective._sorted_runs import Dealing
+from ..contract._arguments import as_directions, as_keys, as_pair, as_rows
+from ..contract._typing import Keys, PyTree
+from ..local.parts import check_merged_rows, check_same_columns
+from ..tiers._tiered import tiered
 
 
 def merge(

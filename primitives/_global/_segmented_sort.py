@@ -4,13 +4,13 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ..shardings._compat import MeshLike
-from ._over_mesh import as_row_mesh
+from ...shardings._compat import MeshLike
+from .._over_mesh import as_row_mesh
+from ..collective._exchange import Transport, check_transport
+from ..contract._arguments import as_num_valid
+from ..contract._typing import ArrayLike, Integer, Keys, PyTree
+from ..local.parts import as_segmented, without_ids
 from ._radix_sort import radix_sort
-from .collective._exchange import Transport, check_transport
-from .contract._arguments import as_num_valid
-from .contract._typing import ArrayLike, Integer, Keys, PyTree
-from .local.parts import as_segmented, without_ids
 
 
 def segmented_sort(

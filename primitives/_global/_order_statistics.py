@@ -3,14 +3,14 @@
 
 import functools
 
-from ..shardings._compat import MeshLike
-from . import collective, local
-from ._over_mesh import RowMesh, ValidRows, as_row_mesh
-from .contract._arguments import as_key, as_static_int
-from .contract._typing import Array, ArrayLike, Integer, Shaped
-from .local import TopK
-from .local.parts import as_ranks
-from .tiers._tiered import tiered
+from ...shardings._compat import MeshLike
+from .. import collective, local
+from .._over_mesh import RowMesh, ValidRows, as_row_mesh
+from ..contract._arguments import as_key, as_static_int
+from ..contract._typing import Array, ArrayLike, Integer, Shaped
+from ..local import TopK
+from ..local.parts import as_ranks
+from ..tiers._tiered import tiered
 
 
 def top_k(

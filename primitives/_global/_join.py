@@ -10,21 +10,21 @@ import jax.numpy as jnp
 from jax.core import Tracer
 from jax.sharding import PartitionSpec
 
-from ..shardings._compat import MeshLike, shard_map
-from . import collective, local
-from ._direct_join import match_directly
-from ._over_mesh import RowMesh, ValidSides, as_row_mesh
-from ._packed_sides import pack_sides
-from ._sized import first_rows, in_steps
-from .collective._exchange import Transport, check_transport
-from .collective._join import join_shards
-from .collective._sorted_runs import Dealing
-from .contract._arguments import CapacityError
-from .contract._typing import Array, Int, Keys, NumValid
-from .kernels.join._join import Matches
-from .kernels.join._pair_counts import MOST_PAIRS
-from .local import Joined
-from .local.parts import (
+from ...shardings._compat import MeshLike, shard_map
+from .. import collective, local
+from .._direct_join import match_directly
+from .._over_mesh import RowMesh, ValidSides, as_row_mesh
+from .._packed_sides import pack_sides
+from .._sized import first_rows, in_steps
+from ..collective._exchange import Transport, check_transport
+from ..collective._join import join_shards
+from ..collective._sorted_runs import Dealing
+from ..contract._arguments import CapacityError
+from ..contract._typing import Array, Int, Keys, NumValid
+from ..kernels.join._join import Matches
+from ..kernels.join._pair_counts import MOST_PAIRS
+from ..local import Joined
+from ..local.parts import (
     How,
     KeyedHow,
     KeySides,
@@ -33,7 +33,7 @@ from .local.parts import (
     match_sides,
     pairs_of_sides,
 )
-from .tiers._tiered import tiered
+from ..tiers._tiered import tiered
 
 
 def join(

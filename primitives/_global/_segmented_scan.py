@@ -4,14 +4,14 @@
 import functools
 from typing import Any
 
-from ..shardings._compat import MeshLike
-from . import collective, local
-from ._over_mesh import RowMesh, ValidRows, as_row_mesh
-from .collective._exchange import Transport, check_transport
-from .collective._scan_shards import scan_shards
-from .contract._scan_operators import Operator, Scan
-from .contract._typing import Array, ArrayLike, Bool, Integer, PyTree
-from .local.parts import (
+from ...shardings._compat import MeshLike
+from .. import collective, local
+from .._over_mesh import RowMesh, ValidRows, as_row_mesh
+from ..collective._exchange import Transport, check_transport
+from ..collective._scan_shards import scan_shards
+from ..contract._scan_operators import Operator, Scan
+from ..contract._typing import Array, ArrayLike, Bool, Integer, PyTree
+from ..local.parts import (
     ScanArguments,
     SegmentEncoding,
     as_scan,
@@ -19,7 +19,7 @@ from .local.parts import (
     as_segments,
     check_encoding,
 )
-from .tiers._tiered import tiered
+from ..tiers._tiered import tiered
 
 
 def segmented_scan(

@@ -5,13 +5,13 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from ..shardings._compat import MeshLike
-from . import collective, local
-from ._over_mesh import RowMesh, ValidRows, as_row_mesh
-from .collective._exchange import Transport, check_transport
-from .contract._typing import Array, ArrayLike, Integer, Keys, Shaped
-from .local.parts import RankMethod, as_rank_arguments
-from .tiers._tiered import tiered
+from ...shardings._compat import MeshLike
+from .. import collective, local
+from .._over_mesh import RowMesh, ValidRows, as_row_mesh
+from ..collective._exchange import Transport, check_transport
+from ..contract._typing import Array, ArrayLike, Integer, Keys, Shaped
+from ..local.parts import RankMethod, as_rank_arguments
+from ..tiers._tiered import tiered
 
 
 def segment_rank(

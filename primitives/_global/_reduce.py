@@ -7,14 +7,14 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..shardings._compat import MeshLike
-from . import local
-from ._over_mesh import RowMesh, ValidRows, as_row_mesh
-from .collective._reduce import reduce_shards
-from .contract._typing import ArrayLike, Integer, PyTree
-from .local import Reduced
-from .local.parts import MaskedRows, ReducePlan, Transform, as_reduce_plan
-from .tiers._tiered import tiered
+from ...shardings._compat import MeshLike
+from .. import local
+from .._over_mesh import RowMesh, ValidRows, as_row_mesh
+from ..collective._reduce import reduce_shards
+from ..contract._typing import ArrayLike, Integer, PyTree
+from ..local import Reduced
+from ..local.parts import MaskedRows, ReducePlan, Transform, as_reduce_plan
+from ..tiers._tiered import tiered
 
 
 def reduce(

@@ -7,18 +7,18 @@ from typing import Any, NamedTuple
 
 import jax
 
-from ..shardings._compat import MeshLike
-from . import collective, local
-from ._eager_reduction import Reductions, reduce_eagerly
-from ._over_mesh import RowMesh, ValidRows, as_row_mesh
-from ._segment_sums import Summed
-from ._sized import capacity_for, map_front_packed, sized
-from .collective._exchange import Transport, check_transport
-from .contract._arguments import as_keys, as_num_valid
-from .contract._typing import Array, ArrayLike, Integer, Keys, PyTree
-from .local import ReducedRuns
-from .local.parts import LEAST_INDEXED_ROWS, Order, as_reduction, check_order
-from .tiers._tiered import tiered
+from ...shardings._compat import MeshLike
+from .. import collective, local
+from .._eager_reduction import Reductions, reduce_eagerly
+from .._over_mesh import RowMesh, ValidRows, as_row_mesh
+from .._segment_sums import Summed
+from .._sized import capacity_for, map_front_packed, sized
+from ..collective._exchange import Transport, check_transport
+from ..contract._arguments import as_keys, as_num_valid
+from ..contract._typing import Array, ArrayLike, Integer, Keys, PyTree
+from ..local import ReducedRuns
+from ..local.parts import LEAST_INDEXED_ROWS, Order, as_reduction, check_order
+from ..tiers._tiered import tiered
 
 
 def reduce_by_key(

@@ -5,13 +5,13 @@ import functools
 
 import jax
 
-from ..shardings._compat import MeshLike
-from . import local
-from ._over_mesh import RowMesh, ValidRows, as_row_mesh
-from .collective._windowed_reduce import window_shards
-from .contract._typing import ArrayLike, Bool, Integer, PyTree, Shaped
-from .local import WindowBounds, Windowed
-from .local.parts import (
+from ...shardings._compat import MeshLike
+from .. import local
+from .._over_mesh import RowMesh, ValidRows, as_row_mesh
+from ..collective._windowed_reduce import window_shards
+from ..contract._typing import ArrayLike, Bool, Integer, PyTree, Shaped
+from ..local import WindowBounds, Windowed
+from ..local.parts import (
     Reach,
     SegmentEncoding,
     Window,
@@ -22,7 +22,7 @@ from .local.parts import (
     as_windows,
     check_bounds,
 )
-from .tiers._tiered import tiered
+from ..tiers._tiered import tiered
 
 
 def windowed_reduce(

@@ -4,15 +4,15 @@
 import functools
 from typing import Any
 
-from ..shardings._compat import MeshLike
-from . import collective, local
-from ._over_mesh import RowMesh, ValidRows, as_row_mesh
-from ._sized import map_front_packed, sized
-from .collective._exchange import Transport, check_transport
-from .contract._arguments import as_keys
-from .contract._typing import Array, ArrayLike, Integer, Keys
-from .local import RunLengths
-from .tiers._tiered import tiered
+from ...shardings._compat import MeshLike
+from .. import collective, local
+from .._over_mesh import RowMesh, ValidRows, as_row_mesh
+from .._sized import map_front_packed, sized
+from ..collective._exchange import Transport, check_transport
+from ..contract._arguments import as_keys
+from ..contract._typing import Array, ArrayLike, Integer, Keys
+from ..local import RunLengths
+from ..tiers._tiered import tiered
 
 
 def run_length_encode(

@@ -8,17 +8,17 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..shardings._compat import MeshLike
-from . import local
-from ._over_mesh import RowMesh, ValidRows, as_row_mesh
-from .collective._exchange import Transport, check_transport
-from .collective._radix_sort import global_row_ids
-from .collective._sort_shards import sort_shards
-from .collective._sorted_runs import Dealing, SortOrder
-from .contract._arguments import as_directions, as_keys, as_rows
-from .contract._key_bits import as_bits
-from .contract._typing import Array, ArrayLike, Int, Integer, Keys, PyTree
-from .tiers._tiered import tiered
+from ...shardings._compat import MeshLike
+from .. import local
+from .._over_mesh import RowMesh, ValidRows, as_row_mesh
+from ..collective._exchange import Transport, check_transport
+from ..collective._radix_sort import global_row_ids
+from ..collective._sort_shards import sort_shards
+from ..collective._sorted_runs import Dealing, SortOrder
+from ..contract._arguments import as_directions, as_keys, as_rows
+from ..contract._key_bits import as_bits
+from ..contract._typing import Array, ArrayLike, Int, Integer, Keys, PyTree
+from ..tiers._tiered import tiered
 
 
 def radix_sort(

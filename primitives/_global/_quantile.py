@@ -6,11 +6,11 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from ..shardings._compat import MeshLike
-from . import collective, local
-from ._over_mesh import RowMesh, ValidRows, as_row_mesh
-from .contract._typing import Array, ArrayLike, Integer, Shaped
-from .local.parts import (
+from ...shardings._compat import MeshLike
+from .. import collective, local
+from .._over_mesh import RowMesh, ValidRows, as_row_mesh
+from ..contract._typing import Array, ArrayLike, Integer, Shaped
+from ..local.parts import (
     Interpolation,
     as_quantile_arguments,
     between_ranks,
@@ -18,7 +18,7 @@ from .local.parts import (
     mean_of_both,
     quantile_dtype,
 )
-from .tiers._tiered import tiered
+from ..tiers._tiered import tiered
 
 __all__ = ["between_ranks", "from_nearer_end", "mean_of_both", "quantile"]
 
