@@ -9,6 +9,9 @@ from typing import Any
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.util import logging
+
+logger = logging.getLogger(__name__)
 
 project = "jaxframes"
 author = "the authors of jaxframes"
@@ -36,6 +39,8 @@ nb_execution_timeout = 600
 nb_output_stderr = "remove"
 # A cell that prints in a loop has one output.
 nb_merge_streams = True
+# Tables that a cell writes are read as those of a page.
+nb_render_markdown_format = "myst"
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 # Pages import the models and the charts that several of them show.
 folders = [str(Path(__file__).with_name(name)) for name in ("examples", "drawings")]
@@ -72,7 +77,16 @@ def leave_unlinked(
     return content if node.get("reftype") == "obj" else None
 
 
+def find_raw_tables(app: Sphinx, doctree: nodes.document, name: str) -> None:
+    """Warns of rows of a table that a page would show with their bars."""
+    for paragraph in doctree.findall(nodes.paragraph):
+        text = paragraph.astext()
+        if text.startswith("|") and text.count("|") > 2:
+            logger.warning("a table is shown as text: %s", text[:60], location=paragraph)
+
+
 def setup(app: Sphinx) -> None:
-    """Registers the two hooks; tables are marked before Napoleon parses the sections."""
+    """Registers the hooks; tables are marked before Napoleon parses the sections."""
+    app.connect("doctree-resolved", find_raw_tables)
     app.connect("autodoc-process-docstring", draw_tables, priority=400)
     app.connect("missing-reference", leave_unlinked)
