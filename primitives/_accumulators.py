@@ -11,6 +11,7 @@ from .local.parts import (
     moved_squares,
     positive,
     powers_of,
+    quotient,
     root_of,
     skewness,
 )
@@ -25,6 +26,7 @@ __all__ = [
     "moved_squares",
     "positive",
     "powers_of",
+    "quotient",
     "root_of",
     "skewness",
 ]

@@ -179,11 +179,3 @@ def sum_dtype(dtype: Any) -> Any:
     if jnp.issubdtype(dtype, jnp.inexact):
         return dtype
     return wide(np.uint64 if jnp.issubdtype(dtype, jnp.unsignedinteger) else np.int64)
-
-
-def quotient(total: Array, counts: Array) -> Array:
-    """Divides by counts; NaN for counts of zero, which add no NaN to the derivative."""
-    # XLA divides by a maximum as it is, but may select instead of dividing by a selected one: the
-    # program would have to be compiled before its first call.
-    mean = total / jnp.maximum(counts, counts.dtype.type(1)).astype(total.dtype)
-    return jnp.where(counts > 0, mean, total.dtype.type(np.nan))

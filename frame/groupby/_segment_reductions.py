@@ -10,12 +10,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import primitives
-from ...primitives._accumulators import kurtosis, powers_of, skewness
+from ...primitives._accumulators import kurtosis, powers_of, quotient, skewness
 from ...primitives.staging import tiered
 from ..table._column import NAT, Array, Column
 from ..table._dtypes import wide
 from ..table._take import gather
-from ._grouped_column import Reduction, Segments, quotient, sum_dtype
+from ._grouped_column import Reduction, Segments, sum_dtype
 from ._grouped_rows import GroupedRows
 from ._in_step import Reducing, Request, in_step
 

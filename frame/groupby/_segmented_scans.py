@@ -59,16 +59,13 @@ def filled_rows(
     return tuple(results)
 
 
-_OPERATORS = {"sum": "add", "prod": "mul", "min": "min", "max": "max"}
-
-
 @functools.partial(tiered, static_argnums=(2, 3, 4))
 def cumulated(
     columns: tuple[Column, ...], segments: Segments, op: str, skipna: bool, may_drop: bool
 ) -> Any:
     """Combines each value of each column with those before it in its group."""
     rows_of = [GroupedRows(column, segments) for column in columns]
-    scanned = segments.scan([_scanned(rows, op, skipna) for rows in rows_of], _OPERATORS[op])
+    scanned = segments.scan([_scanned(rows, op, skipna) for rows in rows_of], op)
     # Only NaN propagates through a scan by itself.
     spread = {
         at: rows.missing.astype(jnp.int8)

@@ -29,7 +29,7 @@ _PARTS = {
 _OF_PARTS = {"sum": "sum of sums", "prod": "product of products"}
 # Floats are added and multiplied in the widest float, so that only the result is rounded: a partial
 # result of a narrow float may overflow where the whole does not.
-_WIDE = frozenset(["sum", "prod", "sum of sums"])
+_WIDE = frozenset([*_OF_PARTS, "sum of sums"])
 REDUCTIONS = frozenset(_PARTS)
 
 

@@ -8,11 +8,10 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ...primitives._accumulators import ACCUMULATORS
 from ...primitives._direct_index import DirectIndex
 from ...primitives.staging import tiered
 from ..groupby._grouped_column import Reduction
-from ..groupby._one_pass_sums import SIZES, count_of, sum_of, sums_from
+from ..groupby._one_pass_sums import SIZES, SUMS, count_of, sum_of, sums_from
 from ..plan._node import Call, Scan
 from ..plan._value_ranges import value_ranges
 from ..table._column import Array
@@ -31,8 +30,6 @@ _REDUCTIONS = {
     "total": Reduction("mean"),
     "count": Reduction("count"),
 }
-# The reductions whose parts are all sums and counts.
-_SUMS = {op for op, one in ACCUMULATORS.items() if set(one.parts) <= _REDUCTIONS.keys()} | {"size"}
 
 
 def bounds_for(grouping: Grouping, node: Any, batch_rows: int) -> Bounds | None:
@@ -47,7 +44,7 @@ def bounds_for(grouping: Grouping, node: Any, batch_rows: int) -> Bounds | None:
         return None
     columns = [node.empty._column(label) for label in grouping.values]
     are_numbers = all(column.is_numeric and column.dtype.kind != "c" for column in columns)
-    if not are_numbers or not {one.function for one in grouping.outputs} <= _SUMS:
+    if not are_numbers or not {one.function for one in grouping.outputs} <= SUMS.keys():
         return None
     return key_bounds(node, grouping.keys, batch_rows // LEAST_ROWS_OF_SLOT)
 

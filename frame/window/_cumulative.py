@@ -24,8 +24,6 @@ from ..table._table import Count, Table, is_row
 from ..table._take import hole_kind, with_holes
 from ..table._tracing import is_traced
 
-_OPERATORS: dict[str, Any] = {"sum": "add", "prod": "mul", "min": "min", "max": "max"}
-
 
 class Accumulation(NamedTuple):
     """The options of a column's scan. Static under `jit`.
@@ -37,7 +35,7 @@ class Accumulation(NamedTuple):
         skipna: whether missing values are skipped; otherwise all later values are missing too.
     """
 
-    op: str
+    op: Any
     dtype: np.dtype
     holes: str
     skipna: bool
@@ -145,7 +143,7 @@ def _accumulate(
             x = jnp.where(is_row(x.shape[0], num_rows, layout), x, identity)
         if is_missing is not None:
             x = jnp.where(is_missing, identity, x)
-        result = primitives.inclusive_scan(x, _OPERATORS[plan.op], **layout.on_mesh)
+        result = primitives.inclusive_scan(x, plan.op, **layout.on_mesh)
         if plan.holes == "time" and plan.op == "sum":
             # A sum overflows if its sign differs from the signs of both terms.
             sign_changes = ((result - x) ^ result) & (x ^ result)

@@ -21,6 +21,7 @@ from ..contract._key_bits import ordered_words
 from ..contract._moved import with_tangents
 from ..contract._op_names import as_reduction_name
 from ..contract._platform import by_platform
+from ..contract._segment_forms import SEGMENT_OPS
 from ..contract._take import keep_or_zero, take_rows_or_zeros
 from ..contract._typing import Array, ArrayLike, Int, Integer, Keys, PyTree
 from ..kernels.base._library import is_native
@@ -43,9 +44,7 @@ from ._segment_extremes import INT32_MAX, end_rows
 from ._segment_ops import Segments, as_summed
 from ._segments import add, as_given_ids
 
-REDUCE_OPS = (
-    "sum", "prod", "min", "max", "count", "mean", "var", "std", "first", "last", "any", "all",
-)  # fmt: skip
+REDUCE_OPS = tuple(op for op in SEGMENT_OPS if not op.startswith("arg"))
 Order = Literal["key", "first"]
 _NOT_COMPLEX = ("min", "max", "var", "std")
 # A second program for fewer rows would take longer to compile than it saves.

@@ -176,9 +176,10 @@ def as_averaged(rows: Array) -> tuple[Array, Any]:
 
 def quotient(total: Array, counts: Array) -> Array:
     """`total / counts`, or NaN for a zero count, without NaN in the derivative."""
-    is_some = counts > 0
-    divisor = jnp.where(is_some, counts, jnp.ones((), counts.dtype)).astype(total.dtype)
-    return jnp.where(is_some, total / divisor, jnp.asarray(jnp.nan, total.dtype))
+    # XLA divides by a maximum as it is, but may select instead of dividing by a selected one: the
+    # program would have to be compiled before its first call.
+    mean = total / jnp.maximum(counts, counts.dtype.type(1)).astype(total.dtype)
+    return jnp.where(counts > 0, mean, jnp.asarray(jnp.nan, total.dtype))
 
 
 def _extreme(rows: Array, segments: Segments, is_max: bool) -> tuple[Array, Array]:

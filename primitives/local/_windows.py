@@ -43,7 +43,6 @@ WINDOW_OPS = (
     "sum", "prod", "min", "max", "count", "mean", "var", "std", "skew", "kurt", "cov", "corr",
 )  # fmt: skip
 PAIR_OPS = ("cov", "corr")
-_SCANS = {"sum": "add", "prod": "mul", "min": "min", "max": "max"}
 # Reductions whose accumulators are moments, merged by a function.
 _MERGES = {
     "skew": merge_moments, "kurt": merge_moments,
@@ -135,7 +134,7 @@ class _Windows:
         if mask is not None and op not in _MERGES:
             held = mask.astype(self._places.num_rows.dtype)
             whole = self._places.blocks if is_expanding else NO_BLOCKS
-            so_far = self._sequence.scan(held, "add", whole, False)
+            so_far = self._sequence.scan(held, "sum", whole, False)
             fronts["count"], ends["count"] = so_far, so_far - held
         if op == "count":
             return fronts, ends
@@ -152,9 +151,9 @@ class _Windows:
         names = ("min", "max") if op in ("var", "std") else (_combination(op),)
         for name in names:
             filled = x if mask is None else jnp.where(mask, x, _identity(name, computed))
-            fronts[name] = self._scan(filled, _SCANS[name])
+            fronts[name] = self._scan(filled, name)
             if not is_expanding:
-                ends[name] = self._scan(filled, _SCANS[name], reverse=True)
+                ends[name] = self._scan(filled, name, reverse=True)
         if op in ("var", "std"):
             fronts["moments"] = self._running_moments(x, mask, reverse=False)
             if not is_expanding:
@@ -181,12 +180,12 @@ class _Windows:
         """
         zero, one = x.dtype.type(0), x.dtype.type(1)
         held = jnp.broadcast_to(jnp.ones_like(x) if mask is None else mask.astype(x.dtype), x.shape)
-        number = self._scan(held, "add", reverse=reverse)
-        total = self._scan(x if mask is None else jnp.where(mask, x, zero), "add", reverse=reverse)
+        number = self._scan(held, "sum", reverse=reverse)
+        total = self._scan(x if mask is None else jnp.where(mask, x, zero), "sum", reverse=reverse)
         mean = total / jnp.maximum(number, one)
         weight = jnp.where(number > 1, number / jnp.maximum(number - one, one), zero)
         distance = jnp.square((x if mask is None else jnp.where(mask, x, mean)) - mean) * weight
-        return Moments(number, mean, (self._scan(distance, "add", reverse=reverse),))
+        return Moments(number, mean, (self._scan(distance, "sum", reverse=reverse),))
 
     def _scan(self, x: Any, op: Any, *, reverse: bool = False) -> Any:
         return self._sequence.scan(x, op, self._places.blocks, reverse)
