@@ -17,6 +17,7 @@ from ..contract._arguments import (
     type_of,
 )
 from ..contract._key_bits import OrderedWord
+from ..contract._moved import with_tangents
 from ..contract._platform import by_platform
 from ..contract._take import take_rows
 from ..contract._typing import Array, ArrayLike, Int, Integer, PyTree
@@ -90,8 +91,24 @@ def bucket(
 
 @functools.partial(tiered, static_argnums=3)
 def _bucket(rows: PyTree, bucket_ids: Array, num_valid: Array, num_buckets: int) -> Bucketed:
-    offsets, row_ids = group_by_bucket(bucket_ids, num_buckets, num_valid)
-    return Bucketed(take_rows(rows, row_ids), offsets, row_ids)
+    leaves, structure = jax.tree.flatten(rows)
+
+    def by_ids(ids: Array, num_valid: Array, leaves: tuple[Array, ...]) -> Any:
+        offsets, row_ids = group_by_bucket(ids, num_buckets, num_valid)
+        return take_rows(leaves, row_ids), offsets, row_ids
+
+    def by_operands(ids: Array, num_valid: Array, leaves: tuple[Array, ...]) -> Any:
+        return _sort_by_bucket(ids, num_buckets, num_valid, leaves)
+
+    ids = _of_32_bits(bucket_ids, num_buckets)
+    kernel = on_tpu(by_operands) if ids.shape[0] else {}
+    if not kernel:
+        moved, offsets, row_ids = by_ids(ids, num_valid, tuple(leaves))
+        return Bucketed(structure.unflatten(moved), offsets, row_ids)
+    plain = tuple(map(jax.lax.stop_gradient, leaves))
+    moved, offsets, row_ids = by_platform(ids, num_valid, plain, default=by_ids, **kernel)
+    moved = with_tangents(take_rows, moved, tuple(leaves), row_ids)
+    return Bucketed(structure.unflatten(moved), offsets, row_ids)
 
 
 class BucketOrder(NamedTuple):
@@ -229,9 +246,19 @@ def _of_32_bits(bucket_ids: Array, num_buckets: int) -> Array:
 
 def _group_by_sort(bucket_ids: Array, num_buckets: int, num_valid: Array) -> tuple[Array, Array]:
     """The definition of `group_by_bucket`."""
+    _, offsets, row_ids = _sort_by_bucket(bucket_ids, num_buckets, num_valid, ())
+    return offsets, row_ids
+
+
+def _sort_by_bucket(
+    bucket_ids: Array, num_buckets: int, num_valid: Array, rows: tuple[Array, ...]
+) -> tuple[tuple[Array, ...], Array, Array]:
+    """Rows by bucket, the offsets of the buckets, and the row ids."""
     is_bucket = (bucket_ids >= 0) & (bucket_ids < num_buckets)
     ids = jnp.where(is_bucket, bucket_ids, num_buckets).astype(jnp.uint32)
     column = OrderedWord(ids, 0, num_buckets.bit_length(), is_whole=True)
-    (sorted_ids,), row_ids, _ = sort_columns((column,), num_valid, words="order", with_ids=True)
+    (sorted_ids,), row_ids, rows = sort_columns(
+        (column,), num_valid, rows, words="order", with_ids=True
+    )
     bounds = jax.lax.iota(jnp.uint32, num_buckets + 1)
-    return lower_bound((sorted_ids,), (bounds,), num_valid), row_ids
+    return rows, lower_bound((sorted_ids,), (bounds,), num_valid), row_ids

@@ -13,6 +13,7 @@ from ..contract._take import take_rows_or_zeros
 from ..contract._typing import Array, ArrayLike, Int, Integer, Keys, PyTree
 from ..kernels.groups._factorize import WordGroups, factorize_words, number_groups
 from ..tiers._tiered import tiered
+from ._look_up import look_up
 
 
 class Factorized(NamedTuple):
@@ -109,4 +110,8 @@ def keys_of_groups(
 ) -> tuple[Array, ...]:
     """The keys of `count` groups, taken from their first rows and padded with zeros."""
     is_group = jax.lax.iota(jnp.int32, first_row_ids.shape[0]) < count
-    return take_rows_or_zeros(columns, first_row_ids, is_group)
+    return look_up(columns, jnp.where(is_group, first_row_ids, -1), _rows_or_zeros)
+
+
+def _rows_or_zeros(columns: tuple[Array, ...], row_ids: Array) -> tuple[Array, ...]:
+    return take_rows_or_zeros(columns, jnp.maximum(row_ids, 0), row_ids >= 0)

@@ -45,7 +45,8 @@ def gather_rows(
         Work O(ids x row bytes). No communication. An eager call gathers all columns in one pass
         over the ids. A traced call gathers each by itself, so that XLA leaves out of a compiled
         program the arrays that nothing uses. On CPU an eager call with random ids of most rows of a
-        large table first packs the columns into rows, a copy of the table, in temporary memory.
+        large table first packs the columns into rows, a copy of the table, in temporary memory. On
+        TPU single words come by lookups from up to 32,768 rows, else by two sorts of the ids.
 
     Guarantees:
         Deterministic; differentiable in `rows`: the cotangent of a row is the sum over all its

@@ -16,8 +16,8 @@ from ..contract._platform import by_platform
 from ..contract._typing import Array, ArrayLike, Int, Integer, Shaped
 from ..kernels.base._cuda import on_cuda
 from ..kernels.base._pallas import on_tpu
-from ..kernels.reduce._few_segments import can_count_on_tpu, counts_on_tpu
 from ..kernels.reduce._histogram import READ_DTYPES, bin_ids, count_bins
+from ..kernels.reduce._segments_on_tpu import can_count_on_tpu, counts_on_tpu
 from ..kernels.reduce._tables_cuda import MOST_COUNTED_SEGMENTS, count_in_tables
 from ..tiers._tiered import tiered
 from ._one_device import OneDevice
@@ -213,19 +213,23 @@ def _extreme(numbers: Array, num_valid: Array | None, is_max: bool) -> Array:
     limits = jnp.finfo(numbers.dtype) if is_float else jnp.iinfo(numbers.dtype)
     identity = jnp.asarray(limits.min if is_max else limits.max, numbers.dtype)
 
-    def of_finite(_: None) -> Array:
+    def of_finite(numbers: Array) -> Array:
         is_number = jnp.isfinite(numbers)
         if num_valid is not None:
             is_number &= jax.lax.iota(jnp.int32, numbers.shape[0]) < num_valid
         return reduce(jnp.where(is_number, numbers, identity), initial=identity)
 
+    def of_all(numbers: Array) -> Array:
+        # One pass that XLA vectorizes; a second one only after a NaN or an infinity.
+        extreme = reduce(numbers)
+        return jax.lax.cond(jnp.isfinite(extreme), lambda _: extreme, of_finite, numbers)
+
     if num_valid is not None or not numbers.size:
-        return of_finite(None)
-    # One pass that XLA vectorizes; a second one only after a NaN or an infinity.
-    extreme = reduce(numbers)
+        return of_finite(numbers)
     if not is_float:
-        return extreme
-    return jax.lax.cond(jnp.isfinite(extreme), lambda _: extreme, of_finite, None)
+        return reduce(numbers)
+    # On CUDA both extremes are one pass, without a branch between them.
+    return by_platform(numbers, default=of_all, **on_cuda(of_finite))
 
 
 def equal_edges(ends: Array, num_bins: int) -> Array:

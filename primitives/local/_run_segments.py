@@ -19,9 +19,9 @@ from ..contract._platform import by_platform
 from ..contract._scan_operators import NamedOperator, Scan
 from ..contract._typing import Array
 from ..kernels.base._foreign import is_words
-from ..kernels.groups._factorize import last_of_runs
 from ..kernels.move._compact import select_words
 from ..kernels.move._log_shift import move_to_back, resized
+from ..kernels.move._run_ends import last_of_runs
 from ..kernels.scan._segmented_scan import scan_rows
 
 # Given rows, or a table, and segment ids. It must not capture arrays.

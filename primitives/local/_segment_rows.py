@@ -14,9 +14,11 @@ import numpy as np
 from ..contract._arguments import as_num_valid, as_static_int
 from ..contract._key_bits import OrderedWord, ordered_words
 from ..contract._moved import with_tangents
+from ..contract._platform import by_platform
 from ..contract._scan_operators import Scan
 from ..contract._take import take_rows
 from ..contract._typing import Array
+from ..kernels.base._pallas import on_tpu
 from ..kernels.sort._put_back import put_back
 from ..kernels.sort._radix_sort import sort_columns
 from ._bucket import as_bucket_ids
@@ -109,7 +111,16 @@ class SortedSegments(NamedTuple):
         # An id past 2^31 wraps around to a negative one, which names no row either.
         sources = jax.lax.iota(jnp.int32, num_rows) - clipped(periods, jnp.int32)
         is_row = (sources >= 0) & (sources < num_rows)
-        rows, ids = take_rows((rows, self.ids), jnp.where(is_row, sources, 0), is_unique=False)
+
+        def by_slice(rows: Any, periods: Array) -> Any:
+            return jax.tree.map(lambda leaf: _rolled(leaf, clipped(periods, jnp.int32)), rows)
+
+        def by_gather(rows: Any, periods: Array) -> Any:
+            del periods
+            return take_rows(rows, jnp.where(is_row, sources, 0), is_unique=False)
+
+        kernel = on_tpu(by_slice) if num_rows else {}
+        rows, ids = by_platform((rows, self.ids), periods, default=by_gather, **kernel)
         return rows, is_row & (ids == self.ids)
 
     def put_back(self, rows: Any) -> Any:
@@ -130,6 +141,14 @@ class SortedSegments(NamedTuple):
     def at(self, rows: Array, positions: Array) -> Array:
         """Sorted rows at positions in range."""
         return take_rows(rows, positions, is_unique=False)
+
+
+def _rolled(rows: Array, periods: Array) -> Array:
+    """The row `periods` rows before each, arbitrary where there is none."""
+    num_rows = rows.shape[0]
+    periods = jnp.clip(periods, -num_rows, num_rows)
+    around = jnp.concatenate([rows, rows, rows])
+    return jax.lax.dynamic_slice_in_dim(around, num_rows - periods, num_rows)
 
 
 def rows_in_segments(ids: Array, num_segments: int) -> Array:

@@ -51,7 +51,7 @@ def segment_top_k(
 
     Cost:
         Work O(rows + num_segments x k) on CPU if few rows enter the k best of their segment, as in
-        random order; two sorts elsewhere. No communication.
+        random order; two sorts elsewhere, on TPU one. No communication.
 
     Guarantees:
         Stable; deterministic; differentiable in `x`.

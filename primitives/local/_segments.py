@@ -2,10 +2,10 @@
 """Segment reductions by a scatter, or by a sort and a scan.
 
 A scatter may process rows in any order. On CPU and TPU it follows the order of the rows, so results
-are deterministic; the matrix unit of a TPU counts and adds the rows of few segments. On GPU the
-order varies between runs, which changes sums and products of floats.
-There a kernel adds floats, if it is installed; otherwise rows are sorted stably by segment and
-scanned. Both are deterministic and stay fast if many rows share a segment.
+are deterministic. A TPU has faster ways for numbers of 32 bits, in a fixed order too. On GPU the
+order varies between runs, which changes sums and products of floats. There a kernel adds floats, if
+it is installed; otherwise rows are sorted stably by segment and scanned. Both are deterministic and
+stay fast if many rows share a segment.
 """
 
 import functools
@@ -20,18 +20,21 @@ from ...shardings._compat import like_varying
 from ..contract._associative_scan import associative_scan
 from ..contract._moved import with_tangents
 from ..contract._platform import by_platform
+from ..contract._scan_operators import NamedOperator
 from ..contract._take import take_rows
 from ..contract._typing import Array
 from ..kernels.base._cuda import on_cuda
 from ..kernels.base._pallas import on_tpu
-from ..kernels.reduce._few_segments import (
-    can_count_on_tpu,
-    can_sum_on_tpu,
-    counts_on_tpu,
-    sums_on_tpu,
-)
 from ..kernels.reduce._segment_sum import can_count, can_sum, native_counts, native_sums
 from ..kernels.reduce._segment_sum_cuda import can_sum_on_cuda, sums_on_cuda
+from ..kernels.reduce._segments_on_tpu import (
+    can_count_on_tpu,
+    can_reduce_on_tpu,
+    can_sum_on_tpu,
+    counts_on_tpu,
+    reductions_on_tpu,
+    sums_on_tpu,
+)
 from ..kernels.reduce._tables_cuda import (
     can_count_in_tables,
     can_reduce_in_tables,
@@ -39,6 +42,7 @@ from ..kernels.reduce._tables_cuda import (
     reduce_in_tables,
 )
 from ._bucket import group_by_bucket
+from ._look_up import look_up
 
 _BLOCK_ROWS = 2**19
 _MANY_SEGMENTS = 2**18
@@ -114,7 +118,9 @@ def _distances(ids: Array, first_id: Array, num_segments: int) -> Array:
     return jnp.where((ids >= first_id) & is_near, distance.astype(jnp.int32), np.int32(-1))
 
 
-def scatter(method: str, rows: Array, ids: Array, num_segments: int, initial: Any) -> Array:
+def scatter(
+    method: NamedOperator, rows: Array, ids: Array, num_segments: int, initial: Any
+) -> Array:
     """Reduces rows by `add`, `mul`, `min` or `max`; on CPU and TPU in the order of the rows."""
 
     def by_scatter(rows: Array, ids: Array) -> Array:
@@ -125,9 +131,16 @@ def scatter(method: str, rows: Array, ids: Array, num_segments: int, initial: An
     def in_tables(rows: Array, ids: Array) -> Array:
         return reduce_in_tables(method, rows, ids, num_segments, initial)
 
+    def on_core(rows: Array, ids: Array) -> Array:
+        start = like_varying(jnp.asarray(initial, rows.dtype), rows, ids)
+        return reductions_on_tpu(method, rows, ids, num_segments, start)
+
     can_reduce = can_reduce_in_tables(method, rows, ids, num_segments)
-    kernel = on_cuda(in_tables) if can_reduce else {}
-    return by_platform(rows, ids, default=by_scatter, **kernel)
+    kernels = on_cuda(in_tables) if can_reduce else {}
+    # Sums have ways of their own, and this one is transposed.
+    if method != "add" and can_reduce_on_tpu(rows, ids, num_segments):
+        kernels |= on_tpu(on_core)
+    return by_platform(rows, ids, default=by_scatter, **kernels)
 
 
 def count_rows(ids: Array, num_segments: int) -> Array:
@@ -172,14 +185,14 @@ def add_floats(rows: Array, ids: Array, num_segments: int) -> Array:
         route = functools.partial(_add_sorted, num_segments=num_segments)
         return with_tangents(route, sums, rows, ids)
 
-    def by_matrix_unit(rows: Array, ids: Array) -> Array:
+    def on_core(rows: Array, ids: Array) -> Array:
         sums = sums_on_tpu(jax.lax.stop_gradient(rows), ids, num_segments)
         route = functools.partial(_add_by_scatter, num_segments=num_segments)
         return with_tangents(route, sums, rows, ids)
 
     kernel = on_cuda(by_kernel) if can_sum_on_cuda(rows, ids) else {}
     if can_sum_on_tpu(rows, ids, num_segments):
-        kernel |= on_tpu(by_matrix_unit)
+        kernel |= on_tpu(on_core)
     platforms = {"cuda": by_sort, "rocm": by_sort} | kernel
     return by_platform(rows, ids, default=by_scatter, **platforms)
 
@@ -235,7 +248,7 @@ def count_given(given: GivenIds, ids: Array, num_segments: int) -> Array:
         del given
         return _count_in_blocks(ids, num_segments)
 
-    def by_matrix_unit(given: GivenIds, ids: Array) -> Array:
+    def on_core(given: GivenIds, ids: Array) -> Array:
         del given
         return counts_on_tpu(ids, num_segments)
 
@@ -245,7 +258,7 @@ def count_given(given: GivenIds, ids: Array, num_segments: int) -> Array:
 
     kernels = {"cpu": native} if can_count(given.ids) else {}
     kernels |= on_cuda(in_tables) if can_count_in_tables(ids, num_segments) else {}
-    kernels |= on_tpu(by_matrix_unit) if can_count_on_tpu(ids, num_segments) else {}
+    kernels |= on_tpu(on_core) if can_count_on_tpu(ids, num_segments) else {}
     return by_platform(given, ids, default=by_scatter, **kernels)
 
 
@@ -257,10 +270,10 @@ def add(rows: Array, ids: Array, num_segments: int) -> Array:
     def by_scatter(rows: Array, ids: Array) -> Array:
         return _add_by_scatter(rows, ids, num_segments=num_segments)
 
-    def by_matrix_unit(rows: Array, ids: Array) -> Array:
+    def on_core(rows: Array, ids: Array) -> Array:
         return sums_on_tpu(rows, ids, num_segments)
 
-    kernel = on_tpu(by_matrix_unit) if can_sum_on_tpu(rows, ids, num_segments) else {}
+    kernel = on_tpu(on_core) if can_sum_on_tpu(rows, ids, num_segments) else {}
     return by_platform(rows, ids, default=by_scatter, **kernel)
 
 
@@ -330,7 +343,15 @@ def reduce_sorted(
 
 def rows_of_segments(table: Array, ids: Array) -> Array:
     """Looks up each row's segment in a table; zero for a row without a segment."""
-    return table.at[ids].get(mode="fill", fill_value=0, wrap_negative_indices=False)
+    (rows,) = look_up((table,), ids, _rows_or_zeros)
+    return rows
+
+
+def _rows_or_zeros(columns: tuple[Array, ...], ids: Array) -> tuple[Array, ...]:
+    return tuple(
+        column.at[ids].get(mode="fill", fill_value=0, wrap_negative_indices=False)
+        for column in columns
+    )
 
 
 def is_member(ids: Array, num_segments: int) -> Array:

@@ -14,6 +14,7 @@ from ...contract._typing import Array
 from ..base._foreign import call, word_attribute
 from ..base._library import is_native, load
 from ..move._compact import flagged_rows, select_words
+from ..move._run_ends import first_of_equals
 from ..scan._segmented_scan import scan_rows
 from ..sort._put_back import put_back, take_permuted
 from ..sort._radix_sort import sort_columns
@@ -101,22 +102,6 @@ def _of_heads(values: Array, heads: Array) -> Array:
     if values.shape[0] == 0:
         return values
     return by_platform(values, heads, tpu=by_scan, default=by_gather)
-
-
-def first_of_equals(sorted_words: tuple[Array, ...]) -> Array:
-    """Flags rows that differ from the previous row in any of the columns."""
-    num_rows = sorted_words[0].shape[0]
-    is_first = jax.lax.iota(jnp.int32, num_rows) == 0
-    for word in sorted_words:
-        is_first |= word != jnp.roll(word, 1)
-    return is_first
-
-
-def last_of_runs(is_head: Array, num_valid: Array) -> Array:
-    """Flags the last row of each run of valid rows; `is_head` flags the first ones."""
-    rows = jax.lax.iota(jnp.int32, is_head.shape[0])
-    is_before_head = jnp.roll(is_head, -1) & (rows < num_valid - 1)
-    return is_before_head | (rows == num_valid - 1)
 
 
 def _running_count(flags: Array) -> Array:

@@ -15,10 +15,10 @@ import numpy as np
 
 from ...contract._key_bits import OrderedWord
 from ...contract._typing import Array
-from ..groups._factorize import first_of_equals, last_of_runs
 from ..move._compact import select_words
 from ..move._expand import repeat_by_shifts, saturating_ends
-from ..sort._gather_by_sorts import gather_by_sorts
+from ..move._gather_by_sorts import gather_by_sorts
+from ..move._run_ends import first_of_equals, last_of_runs
 from ..sort._put_back import put_back
 from ..sort._radix_sort import sort_columns
 from ._grouped_sides import Side, one_after_the_other
@@ -111,4 +111,5 @@ def pairs_by_shifts(
         return left_rows, jnp.full_like(left_rows, -1)
     has_match = is_pair & ((marked_rows & np.uint32(1)) != 0)
     index = jnp.where(has_match, positions + distances[0], 0)
-    return left_rows, jnp.where(has_match, gather_by_sorts(right_rows, index), -1)
+    (found,) = gather_by_sorts((right_rows,), index)
+    return left_rows, jnp.where(has_match, found, -1)

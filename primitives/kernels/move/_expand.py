@@ -13,7 +13,7 @@ import numpy as np
 
 from ...contract._typing import Array
 from ._compact import select_words
-from ._log_shift import move_to_back, resized
+from ._log_shift import move_to_targets
 
 
 def repeat_by_shifts(
@@ -34,15 +34,27 @@ def repeat_by_shifts(
     num_rows = min(begins.shape[0], capacity)
     all_rows = jnp.int32(begins.shape[0])
     kept, count = select_words(fits, (begins, *columns), num_rows, all_rows)
-    targets, *kept = (resized(column, capacity) for column in kept)
-    positions = jax.lax.iota(jnp.int32, capacity)
-    is_row = positions < count
+    targets, *kept = kept
+    return spread_by_shifts(targets, kept, count, capacity)
+
+
+def spread_by_shifts(
+    targets: Array, columns: Sequence[Array], count: Array, capacity: int
+) -> tuple[Array, ...]:
+    """Moves rows to ascending positions, and repeats each up to the next one.
+
+    Args:
+        targets: the position of each row, int32.
+        columns: int32 or uint32, of the same length.
+        count: number of rows, at the front.
+        capacity: number of rows of the result.
+
+    Returns:
+        The row of each column at each position; zeros before the first one.
+    """
     # The differences from the row before, so that their sums are the rows.
-    steps = [
-        jnp.where(is_row, column - jax.lax.pad(column, column.dtype.type(0), [(1, -1, 0)]), 0)
-        for column in kept
-    ]
-    steps = move_to_back(tuple(steps), jnp.where(is_row, targets - positions, 0))
+    steps = [column - jax.lax.pad(column, column.dtype.type(0), [(1, -1, 0)]) for column in columns]
+    steps = move_to_targets(targets, steps, count, capacity)
     return tuple(jnp.cumsum(column, dtype=column.dtype) for column in steps)
 
 

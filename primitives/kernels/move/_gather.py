@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gathers of rows by row id: the portable definition, and the C++ kernel on CPU."""
+"""Gathers of rows by row id: the portable definition, the C++ kernel on CPU, and ways on TPU."""
 
 from collections.abc import Sequence
 
@@ -10,6 +10,8 @@ from ...contract._platform import by_platform
 from ...contract._typing import Array
 from ..base._foreign import as_words, call, of_words
 from ..base._library import is_native
+from ..base._pallas import on_tpu
+from ._take_on_tpu import can_take_on_tpu, take_on_tpu
 
 
 def gather_words(
@@ -27,7 +29,9 @@ def gather_words(
     Returns:
         The rows of each array in the order of the ids.
     """
-    if not is_native():
+    can_take = explicit_sharding(row_ids) is None and can_take_on_tpu(words, row_ids)
+    on_core = on_tpu(gather_on_tpu) if can_take else {}
+    if not (is_native() or on_core):
         return _gather_xla(row_ids, tuple(words), tuple(fills))
     # All results of one kernel vary over the same mesh axes.
     axes = varying_axes(row_ids, *words, *fills)
@@ -48,7 +52,18 @@ def gather_words(
     ) -> tuple[Array, ...]:
         return as_varying(_gather_xla(row_ids, words, fills), axes)
 
-    return by_platform(row_ids, tuple(words), tuple(fills), cpu=native, default=xla)
+    kernels = ({"cpu": native} if is_native() else {}) | on_core
+    return by_platform(row_ids, tuple(words), tuple(fills), default=xla, **kernels)
+
+
+def gather_on_tpu(
+    row_ids: Array, words: Sequence[Array], fills: Sequence[Array]
+) -> tuple[Array, ...]:
+    """`gather_words` without XLA's gather; see `can_take_on_tpu`."""
+    is_row = (row_ids >= 0) & (row_ids < words[0].shape[0])
+    taken = take_on_tpu(words, jnp.where(is_row, row_ids, 0))
+    found = tuple(jnp.where(is_row, *pair) for pair in zip(taken, fills, strict=True))
+    return as_varying(found, varying_axes(row_ids, *words, *fills))
 
 
 def _gather_xla(

@@ -39,6 +39,33 @@ def compact_by_shifts(is_kept: Array, rows: Sequence[Array], capacity: int) -> t
     return of_word_columns(columns, rows)
 
 
+def place_by_shifts(
+    is_kept: Array, targets: Array, columns: Sequence[Array], capacity: int
+) -> tuple[Array, ...]:
+    """Moves flagged rows to positions of their own; zeros elsewhere.
+
+    Args:
+        is_kept: flags, `bool[rows]`.
+        targets: the position of each row, int32; ascending among flagged rows.
+        columns: arrays of shape `(rows,)` that satisfy `is_words`.
+        capacity: number of rows of the result.
+    """
+    num_rows = min(is_kept.shape[0], capacity)
+    targets, *kept = compact_by_shifts(is_kept, (targets, *columns), num_rows)
+    return move_to_targets(targets, kept, jnp.sum(is_kept, dtype=jnp.int32), capacity)
+
+
+def move_to_targets(
+    targets: Array, columns: Sequence[Array], count: Array, capacity: int
+) -> tuple[Array, ...]:
+    """Moves the first `count` rows to ascending positions; zeros elsewhere."""
+    positions = jax.lax.iota(jnp.int32, capacity)
+    is_row = positions < count
+    columns = tuple(jnp.where(is_row, resized(column, capacity), 0) for column in columns)
+    distances = jnp.where(is_row, resized(targets, capacity) - positions, 0)
+    return move_to_back(columns, distances)
+
+
 def resized(column: Array, num_rows: int) -> Array:
     """Cuts a column off, or pads it with zeros."""
     missing = num_rows - column.shape[0]

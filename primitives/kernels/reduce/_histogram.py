@@ -17,7 +17,7 @@ from ..base._foreign import call
 from ..base._library import is_native
 from ..base._pallas import on_tpu
 from ..sort._lower_bound import upper_bound
-from ._few_segments import can_count_on_tpu, counts_on_tpu
+from ._segments_on_tpu import MOST_SUMMED, can_count_on_tpu, counts_on_tpu
 from ._tables_cuda import can_bin_in_tables, count_bins_in_tables
 
 READ_DTYPES = ("int32", "int64", "float32", "float64")
@@ -41,7 +41,7 @@ def bin_ids(x: Array, edges: Array, num_valid: Array, is_uniform: bool) -> Array
 
 def _has_kernel_on_tpu(x: Array, edges: Array) -> bool:
     is_read = x.dtype == edges.dtype and x.dtype.name in ("float32", "int32")
-    return is_read and can_count_on_tpu(x, edges.shape[0] - 1)
+    return is_read and x.shape[0] > 0 and 0 < edges.shape[0] - 1 <= MOST_SUMMED
 
 
 def _bin_ids_xla(x: Array, edges: Array, num_valid: Array, is_uniform: bool) -> Array:

@@ -1,15 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Binary search in sorted columns of words, many queries at once.
+"""Binary search in sorted columns of words, many queries at once; on TPU a sort of both sides.
 
 Compiled separately, so that an eager call does not compile its loop each time.
 """
+
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from ....shardings._compat import like_varying
+from ...contract._key_bits import OrderedWord
+from ...contract._platform import by_platform
 from ...contract._typing import Array
+from ..base._pallas import on_tpu
+from ._put_back import put_back
+from ._radix_sort import sort_columns
+
+# A step of the search takes a gather of each query, which costs as much as the sort of four rows.
+_ROWS_OF_A_STEP = 4
+_LEAST_SORTED_QUERIES = 1024
 
 
 @jax.jit
@@ -18,13 +29,17 @@ def lower_bound(sorted_words: tuple[Array, ...], queries: tuple[Array, ...], num
 
     Several columns compare as one; the first is the most significant.
     """
-    return _bound(sorted_words, queries, num_valid, _is_less)
+    return _bound(sorted_words, queries, num_valid, _is_less, comes_first=True)
 
 
 @jax.jit
 def upper_bound(sorted_words: tuple[Array, ...], queries: tuple[Array, ...], num_valid: Array):
     """Counts, for each query, the valid rows less than or equal to it, int32."""
-    return _bound(sorted_words, queries, num_valid, lambda row, query: ~_is_less(query, row))
+
+    def is_not_greater(row: tuple[Array, ...], query: tuple[Array, ...]) -> Array:
+        return ~_is_less(query, row)
+
+    return _bound(sorted_words, queries, num_valid, is_not_greater, comes_first=False)
 
 
 def _is_less(left: tuple[Array, ...], right: tuple[Array, ...]) -> Array:
@@ -34,11 +49,63 @@ def _is_less(left: tuple[Array, ...], right: tuple[Array, ...]) -> Array:
     return is_less
 
 
-def _bound(sorted_words, queries, num_valid, goes_right) -> Array:
+def _bound(
+    sorted_words: tuple[Array, ...],
+    queries: tuple[Array, ...],
+    num_valid: Array,
+    goes_right: Any,
+    *,
+    comes_first: bool,
+) -> Array:
+    """Searches for queries; `comes_first` tells that a query precedes the rows equal to it."""
+    if sorted_words[0].shape[0] == 0:
+        nothing = jnp.zeros(queries[0].shape, jnp.int32)
+        return like_varying(nothing, sorted_words, queries, num_valid)
+
+    def by_steps(
+        sorted_words: tuple[Array, ...], queries: tuple[Array, ...], num_valid: Array
+    ) -> Array:
+        return _search(sorted_words, queries, num_valid, goes_right)
+
+    def by_sort(
+        sorted_words: tuple[Array, ...], queries: tuple[Array, ...], num_valid: Array
+    ) -> Array:
+        ranks = _ranks_by_sort(sorted_words, queries, num_valid, comes_first)
+        return like_varying(ranks, sorted_words, queries, num_valid)
+
+    kernel = on_tpu(by_sort) if _can_sort(sorted_words, queries) else {}
+    return by_platform(sorted_words, queries, num_valid, default=by_steps, **kernel)
+
+
+def _can_sort(sorted_words: tuple[Array, ...], queries: tuple[Array, ...]) -> bool:
+    num_rows, num_queries = sorted_words[0].shape[0], queries[0].size
+    is_many = num_queries >= _LEAST_SORTED_QUERIES
+    is_many &= num_rows <= _ROWS_OF_A_STEP * num_queries * num_rows.bit_length()
+    return is_many and queries[0].ndim == 1 and all(word.dtype.kind == "u" for word in sorted_words)
+
+
+def _ranks_by_sort(
+    sorted_words: tuple[Array, ...], queries: tuple[Array, ...], num_valid: Array, comes_first: bool
+) -> Array:
+    """Counts the valid rows before each query in their common order."""
+    num_rows, num_queries = sorted_words[0].shape[0], queries[0].shape[0]
+    sides = (queries, sorted_words) if comes_first else (sorted_words, queries)
+    words = [jnp.concatenate(pair) for pair in zip(*sides, strict=True)]
+    columns = [OrderedWord(word, 0, 8 * word.dtype.itemsize, is_whole=True) for word in words]
+    row_ids = sort_columns(columns, None, words="none", with_ids=True).row_ids
+    first_row, first_query = (num_queries, 0) if comes_first else (0, num_rows)
+    is_row = (row_ids >= first_row) & (row_ids < first_row + num_valid)
+    num_before = jnp.cumsum(is_row, dtype=jnp.int32)
+    (ranks,) = put_back(row_ids, (num_before,))
+    return ranks[first_query : first_query + num_queries]
+
+
+def _search(
+    sorted_words: tuple[Array, ...], queries: tuple[Array, ...], num_valid: Array, goes_right: Any
+) -> Array:
+    """The definition."""
     num_rows = sorted_words[0].shape[0]
     shape = queries[0].shape
-    if num_rows == 0:
-        return like_varying(jnp.zeros(shape, jnp.int32), sorted_words, queries, num_valid)
 
     def step(_: Array, interval: tuple[Array, Array]) -> tuple[Array, Array]:
         low, high = interval

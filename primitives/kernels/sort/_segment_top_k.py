@@ -11,7 +11,10 @@ from ...contract._platform import by_platform
 from ...contract._typing import Array
 from ..base._foreign import call, word_attribute
 from ..base._library import is_native
-from ._radix_sort import argsort_words
+from ..base._pallas import on_tpu
+from ..move._log_shift import place_by_shifts
+from ..move._run_ends import first_of_equals
+from ._radix_sort import argsort_words, sort_columns
 
 
 def segment_top_k_words(
@@ -40,9 +43,29 @@ def segment_top_k_words(
     if k == 0 or num_segments == 0 or num_rows == 0:
         nothing = jnp.full((num_segments, k), -1, jnp.int32)
         return like_varying(nothing, column.word, segment_ids)
-    if not is_native():
-        return xla(column.word, segment_ids)
-    return by_platform(column.word, segment_ids, cpu=native, default=xla)
+
+    def by_shifts(word: Array, segment_ids: Array) -> Array:
+        return _by_shifts(column._replace(word=word), segment_ids, num_segments, k)
+
+    kernels = ({"cpu": native} if is_native() else {}) | on_tpu(by_shifts)
+    return by_platform(column.word, segment_ids, default=xla, **kernels)
+
+
+def _by_shifts(column: OrderedWord, segment_ids: Array, num_segments: int, k: int) -> Array:
+    """One sort by segment and word; the first rows move to their places by shifts."""
+    num_rows = segment_ids.shape[0]
+    is_member = (segment_ids >= 0) & (segment_ids < num_segments)
+    ids = jnp.where(is_member, segment_ids, num_segments).astype(jnp.uint32)
+    segment_word = OrderedWord(ids, 0, num_segments.bit_length(), is_whole=True)
+    (ids, _), row_ids, _ = sort_columns((segment_word, column), None, words="order", with_ids=True)
+    positions = jax.lax.iota(jnp.int32, num_rows)
+    is_head = first_of_equals((ids,))
+    ranks = positions - jax.lax.cummax(jnp.where(is_head, positions, 0))
+    is_kept = (ids < num_segments) & (ranks < k)
+    targets = ids.astype(jnp.int32) * k + ranks
+    # Ids plus one, so that zero means no row.
+    (placed,) = place_by_shifts(is_kept, targets, (row_ids + 1,), num_segments * k)
+    return (placed - 1).reshape(num_segments, k)
 
 
 def _by_sort(column: OrderedWord, segment_ids: Array, num_segments: int, k: int) -> Array:
