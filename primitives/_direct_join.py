@@ -19,6 +19,7 @@ from .tiers._tiered import tiered
 # Per row of both sides. A slot is a number that is written in order, several times as fast as a
 # hash table is probed at random, and rows in the order of their keys read the slots in order, too.
 MOST_SLOTS_PER_ROW = 8
+# The positions of slots are int32.
 MOST_SLOTS = 2**30
 
 

@@ -37,10 +37,12 @@ from .tiers._tiered import tiered
 
 # Up to this density a table of segments is filled as fast as rows are hashed.
 MOST_SEGMENTS_PER_ROW = 2
+# Few rows may have as many segments: such a table costs nothing.
 LEAST_SEGMENTS = 32
 # Keys and sums take one pass if at most a quarter of a sample's rows have a new key.
 # A capacity that suffices for most such keys is tried first.
 MOST_FEW_KEYS = 1 << 17
+# A sample of so many rows takes less time than the call.
 SAMPLE_ROWS = 1 << 15
 # Sums of all leaves at once fill tables for all of them: they take fewer segments than that.
 ROWS_OF_A_SEGMENT = 16

@@ -12,7 +12,9 @@ from .contract._typing import Array
 from .local.parts import KeySides
 from .tiers._tiered import tiered
 
+# Keys of this width have one packed word already.
 WORD_BITS = 64
+# Numbers of packed keys are below it, so that they fit an int64.
 MOST_NUMBERS = 2**63
 
 

@@ -28,6 +28,7 @@ from . import _kernel_times, local
 from ._global import _radix_sort, _reduce_by_key
 from .kernels.base._library import backend
 
+# Any number: a failure can be repeated.
 SEED = 26
 FEW_LENGTHS = (1, 2, 255, 256, 257, 4096, 40_000)
 # Sums of these are exact in every order, in float32 too.

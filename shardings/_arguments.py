@@ -13,6 +13,7 @@ from jax.core import Tracer
 
 from ._compat import is_x64_enabled
 
+# Row ids on a shard are int32.
 MAX_SHARD_ROWS = 2**31 - 1
 
 

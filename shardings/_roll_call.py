@@ -18,7 +18,9 @@ from ._settings import Settings, disagreement
 _GREETING = "jaxframes roll call 1"
 # The longest silence of a connection before it counts as a stranger's.
 _LINE_SECONDS = 5.0
+# A longer line is not one of a process of this job.
 _MOST_BYTES = 1 << 20
+# The pause between two attempts to reach the first process.
 _RETRY_SECONDS = 0.1
 
 

@@ -25,6 +25,7 @@ from ._initialize import VARIABLES
 
 # A rank that is asked to end gets this long before it is killed.
 GRACE_SECONDS = 2.0
+# The lines of a rank that ended with an error that are shown again at the end.
 ERROR_LINES = 30
 
 

@@ -13,6 +13,7 @@ from ..table._layout import ONE_DEVICE
 from ..table._take import gather
 from ..table._units import PER_SECOND
 
+# Days without leap seconds, as in NumPy.
 SECONDS_PER_DAY = 86_400
 
 

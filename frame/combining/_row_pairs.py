@@ -20,6 +20,7 @@ from ..table._take import gather, position, resized, take_columns
 from ..table._tracing import is_in_jit, is_traced
 
 Keys = tuple[Array, ...]
+# Row ids are int32.
 MOST_ROWS = 2**31 - 1
 
 

@@ -33,6 +33,7 @@ class Malformed(pa.ArrowInvalid):
 
 # The digests of footers that were sound, the newest last.
 _sound: collections.OrderedDict[bytes, None] = collections.OrderedDict()
+# A digest has 32 bytes; a folder of more files checks its footers again.
 _MOST_KNOWN = 1024
 
 

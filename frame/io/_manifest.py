@@ -13,6 +13,7 @@ from ._malformed import PARQUET, reading
 
 # Arrow ignores names with an underscore in front when it lists a folder.
 MANIFEST = "_manifest.json"
+# The version of the format of manifests. Other versions are not read.
 FORMAT = 1
 
 

@@ -17,6 +17,7 @@ from ..table._table import as_count, is_row
 from ..table._take import settled, take_rows
 from ..table._tracing import answered_at_once, is_traced
 
+# As `display.max_rows` of pandas.
 MOST_ROWS = 60
 
 

@@ -25,6 +25,7 @@ from ._steps import NAMES, Steps
 JOB = "job.json"
 # The number of all batches, when these are finished.
 ALL = "batches.json"
+# The version of the format of checkpoints. Other versions are not read.
 FORMAT = 2
 _FILE = rf"(?:batch-\d+\.arrow|batches\.json|job\.json|{NAMES})"
 _OWN_NAME = re.compile(rf"{_FILE}|\.{_FILE}\..*\.part")

@@ -14,6 +14,7 @@ FIXED_BYTES = 224 * 2**20
 COPIES = 64
 # In a join of two files with one key in half of the rows near 80.
 COPIES_OF_SEVERAL = 96
+# Smaller batches would save little memory and take many calls.
 LEAST_BATCH_ROWS = 1024
 # The assumed length of a string in bytes, with its code.
 STRING_BYTES = 24

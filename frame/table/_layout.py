@@ -12,6 +12,7 @@ from ...primitives._sized import in_steps
 from ...primitives.staging import tiered
 from ...shardings._row_axes import RowAxes
 
+# Frames of few rows share their programs.
 LEAST_CAPACITY = 64
 
 # Every device of a mesh holds the results of at most so many groups, or of a quarter as many as it

@@ -14,6 +14,7 @@ from ._layout import Layout
 from ._table import Count, is_row
 from ._tracing import at_once, is_traced
 
+# Counts of 64 bits are summed in two halves.
 _LOW_BITS = 32
 
 

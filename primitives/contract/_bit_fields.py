@@ -12,6 +12,7 @@ import numpy as np
 
 from ._typing import Array
 
+# TPU and JAX without x64 mode have words of 32 bits.
 _WORD_BITS = 32
 
 

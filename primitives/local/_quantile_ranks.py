@@ -17,6 +17,7 @@ from ..contract._typing import Array
 
 _HALF = np.uint32(16)
 _HALF_MASK = np.uint32(0xFFFF)
+# A rank of 64 bits is two words of 32.
 _WORD = 2.0**32
 # Ranks up to here leave a float32 two bits for the fraction.
 _LARGEST_FLOAT32 = np.uint32(2**22)

@@ -17,7 +17,9 @@ from ..contract._platform import by_platform
 from ..contract._typing import Array
 from ._segments import count_rows, rows_of_segments, scatter
 
+# The first row of an empty segment.
 INT32_MAX = np.int32(2**31 - 1)
+# Shorter blocks would cost more steps than they save rows.
 _LEAST_BLOCK_ROWS = 1 << 16
 
 

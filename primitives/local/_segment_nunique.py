@@ -26,6 +26,7 @@ from ._segment_rows import (
     sort_segments,
 )
 
+# Ids and values are packed into the longest word.
 WORD_BITS = 64
 # A table of all pairs of a segment and an integer stays in the cache, and is filled by more rows.
 MOST_SLOTS = 1 << 22

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..contract._arguments import as_array, as_num_valid, as_rows, as_static_int, fits, type_of
+from ..contract._op_names import as_reduction_name
 from ..contract._segment_forms import HAVE_DDOF, SEGMENT_OPS, documented
 from ..contract._typing import Array, ArrayLike, Integer, PyTree
 from ..tiers._tiered import tiered
@@ -115,10 +116,7 @@ def as_segment_arguments(
     ddof: Any = 0,
 ) -> tuple[Any, Array, int, str, Any, int]:
     """Checks the arguments that all levels share."""
-    if op not in SEGMENT_OPS:
-        names = ", ".join(repr(name) for name in SEGMENT_OPS)
-        shown = repr(op) if isinstance(op, str) else type_of(op)
-        raise ValueError(f"{caller}: op must be one of {names}, got {shown}.")
+    op = as_reduction_name(op, SEGMENT_OPS, caller)
     num_segments = as_static_int(num_segments, caller, "num_segments", 1, 2**31 - 1)
     ddof = as_static_int(ddof, caller, "ddof", 0)
     segment_ids = as_array(segment_ids, caller, "segment_ids")

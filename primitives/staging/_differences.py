@@ -9,6 +9,7 @@ import numpy as np
 
 from ..contract._arguments import type_of
 
+# What two orders of many float32 operations may differ by.
 RELATIVE_TOLERANCE = 1e-5
 # What two orders of a few float operations may differ by, where 1e-5 is below the precision.
 ROUNDINGS = 4

@@ -12,7 +12,9 @@ import numpy as np
 from ..kernels.base._library import TARGETS, load
 from ._elementwise_rules import Equation, HostArray, HostStep, rule
 
+# The longest message of a kernel; it is cut there.
 _MESSAGE_BYTES = 512
+# XLA aligns buffers to 64 bytes, a line of the cache, and kernels count on it.
 _ALIGNMENT = 64
 # XLA_FFI_DataType of the FFI's C interface.
 _DATA_TYPES = {

@@ -15,6 +15,7 @@ for_xla = jax.make_user_context(False)
 # XLA's CPU client wakes a thread for a program if it counts 1000 operations on elements, or more.
 # It counts the body of a loop once. With up to seven operations per row, such a piece has fewer.
 _MOST_ROWS_OF_PIECE = 128
+# Shorter pieces would take more steps than the thread takes to wake up.
 _LEAST_ROWS_OF_PIECE = 32
 # For more rows, the loop takes as long as the thread needs to wake up.
 _MOST_ROWS = 4096

@@ -11,6 +11,7 @@ import jax
 # A compiled program takes 2 MiB, and several memory maps for each device.
 _MOST_INTERPRETED = 512
 _MOST_COMPILED, _LEAST_COMPILED = 256, 64
+# All devices together have as many maps as a process may well have.
 _MOST_PROGRAMS_OF_DEVICES = 1024
 
 

@@ -42,12 +42,14 @@ _MOST_INTERPRETED_CALLS = 32
 _CALLS_BEFORE_ASARRAY = 512
 # XLA runs a program on another thread, which must wake up first, unless it is small.
 _DISPATCH_SECONDS = 60e-6
+# A small program runs on the thread of the caller.
 _CALL_SECONDS = 10e-6
 _is_x64 = option("jax_enable_x64")
 _TRACING_OPTIONS = (_is_x64, *map(option, (
     "jax_default_device", "jax_numpy_dtype_promotion", "jax_numpy_rank_promotion",
     "jax_default_matmul_precision",
 )))  # fmt: skip
+# Dropping traces takes a pass over all functions, so it is rare; see `_drop_traces`.
 _FORGOTTEN_BEFORE_TRACES = 128
 _is_jit_disabled = option("jax_disable_jit")
 _debugs_nans, _debugs_infs = option("jax_debug_nans"), option("jax_debug_infs")

@@ -19,6 +19,7 @@ from ...contract._platform import traced_for
 from ...contract._typing import Array
 from ._library import switch
 
+# A vector register of a TPU has 128 lanes.
 LANES = 128
 # A vector register holds 8 rows of 128 lanes of 32 bits.
 SUBLANES = 8

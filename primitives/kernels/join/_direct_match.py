@@ -17,6 +17,7 @@ from ..base._foreign import call
 from ..base._library import is_native
 from ._join import Pairs
 
+# Rows in which repeated keys are sought first; see `_num_sampled`.
 SAMPLE_ROWS = 1 << 14
 _CHUNK_ROWS = 1 << 16  # match_chunks in direct_match.h
 

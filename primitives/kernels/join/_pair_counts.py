@@ -14,6 +14,7 @@ from ...contract._typing import Array
 # A right join is a left join with the sides swapped.
 GroupedHow = Literal["inner", "left", "outer", "semi", "anti"]
 
+# Counts of pairs are int32, and stop at its greatest value.
 MOST_PAIRS = 2**31 - 1
 
 

@@ -18,6 +18,7 @@ from ...contract._scan_operators import identity_of
 from ...contract._typing import Array
 from ..base._pallas import LANES, SUBLANES, as_lines, as_scalar_argument, call_on_tpu, of_lines
 
+# A block of 128 KiB of 32-bit words, which leaves memory for the next one.
 BLOCK_LINES = 256
 
 

@@ -20,10 +20,11 @@ from ...contract._scan_operators import NamedOperator, combine_named
 from ...contract._typing import Array
 from ..base._pallas import LANES, REGISTER_ROWS, SUBLANES, call_on_tpu
 
+# A block of 256 KiB of 32-bit words, which leaves memory for the next one.
 BLOCK_LINES = 512
 # Segments that are compared in one pass over a block: their results stay in registers.
 CHUNK_SEGMENTS = 128
-_MOST_UNROLLED = 16
+_MOST_UNROLLED = 8
 _SIGN = np.uint32(2**31)
 
 
@@ -89,13 +90,7 @@ def _over_lanes(op: NamedOperator, results: Array) -> Array:
 
 
 def _kernel(
-    ids_ref: Any,
-    rows_ref: Any,
-    initial_ref: Any,
-    results_ref: Any,
-    *,
-    op: NamedOperator,
-    chunk: int,
+    ids_ref: Any, rows_ref: Any, initial_ref: Any, results_ref: Any, *, op: NamedOperator, chunk: int
 ) -> None:
     @pl.when(pl.program_id(0) == 0)
     def _() -> None:

@@ -23,9 +23,11 @@ from jax.experimental.pallas import tpu as pltpu
 from ...contract._typing import Array
 from ..base._pallas import LANES, SUBLANES, as_lines, as_scalar_argument, call_on_tpu, of_lines
 
+# A block of 256 KiB of 32-bit words, which leaves memory for the next one.
 COUNTED_LINES = 512
 _INT = np.dtype(np.int32)
 _SEQUENTIAL = pltpu.CompilerParams(dimension_semantics=("arbitrary",))
+# Steps without a branch between them; more only lengthen the program.
 _MOST_UNROLLED = 16
 
 

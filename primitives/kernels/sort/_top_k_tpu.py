@@ -22,7 +22,9 @@ from jax.experimental.pallas import tpu as pltpu
 from ...contract._typing import Array
 from ..base._pallas import LANES, SUBLANES, as_scalar_argument, call_on_tpu
 
+# A block of 1 MiB of 32-bit words, which leaves memory for the next one.
 BLOCK_LINES = 2048
+# Eight vector registers, which the comparisons of a step keep.
 STEP_LINES = 64
 _LARGEST = np.int32(2**31 - 1)
 _SIGN = np.uint32(2**31)
