@@ -23,6 +23,7 @@ from ..tiers._tiered import tiered
 from ._one_device import OneDevice
 from ._segment_ops import Segments, reduce_sum
 
+# The updates of a block stay in the cache; see `_count_in_blocks` of `_segments`.
 _BLOCK_ROWS = 2**19
 
 

@@ -44,7 +44,9 @@ from ..kernels.reduce._tables_cuda import (
 from ._bucket import group_by_bucket
 from ._look_up import look_up
 
+# The updates of a block stay in the cache; see `_count_in_blocks`.
 _BLOCK_ROWS = 2**19
+# A table of more segments does not fit the cache; see `as_given_ids`.
 _MANY_SEGMENTS = 2**18
 
 

@@ -15,6 +15,7 @@ MOST_LOOKED_UP = 2**15
 _LEAST_SORTED = 4096
 # The sorts read all rows, and XLA's gather those that are named: eight cycles each.
 _MOST_ROWS_PER_ID = 8
+# XLA's gather of fewer rows than a register has lanes takes less than the kernel to start.
 _LEAST_LOOKED_UP = 1024
 
 

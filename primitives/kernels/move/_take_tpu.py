@@ -18,8 +18,9 @@ from ..base._pallas import LANES, SUBLANES, as_lines, call_on_tpu, of_lines
 
 # Ids that stay in registers while all lines of the table pass.
 BLOCK_LINES = 8 * SUBLANES
+# Fewer lines at a time wait for the lookups: on v5e a lookup of a register takes 8 static cycles.
 _UNROLLED = 8
-_LANE_BITS = 7
+_LANE_BITS = 7  # of `LANES`
 
 
 def take_words_tpu(table: Array, ids: Array, interpret: Any = False) -> Array:

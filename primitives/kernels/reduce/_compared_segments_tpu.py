@@ -24,7 +24,8 @@ from ..base._pallas import LANES, REGISTER_ROWS, SUBLANES, call_on_tpu
 BLOCK_LINES = 512
 # Segments that are compared in one pass over a block: their results stay in registers.
 CHUNK_SEGMENTS = 128
-_MOST_UNROLLED = 8
+# On v5e a minimum of 1,024 segments takes 1.27 static cycles a row for 16 lines, and 1.35 for 4.
+_MOST_UNROLLED = 16
 _SIGN = np.uint32(2**31)
 
 
@@ -90,7 +91,13 @@ def _over_lanes(op: NamedOperator, results: Array) -> Array:
 
 
 def _kernel(
-    ids_ref: Any, rows_ref: Any, initial_ref: Any, results_ref: Any, *, op: NamedOperator, chunk: int
+    ids_ref: Any,
+    rows_ref: Any,
+    initial_ref: Any,
+    results_ref: Any,
+    *,
+    op: NamedOperator,
+    chunk: int,
 ) -> None:
     @pl.when(pl.program_id(0) == 0)
     def _() -> None:

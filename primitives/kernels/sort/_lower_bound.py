@@ -20,6 +20,7 @@ from ._radix_sort import sort_columns
 
 # A step of the search takes a gather of each query, which costs as much as the sort of four rows.
 _ROWS_OF_A_STEP = 4
+# Fewer searches take less time than it takes to compile a sort.
 _LEAST_SORTED_QUERIES = 1024
 
 
