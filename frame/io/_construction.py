@@ -23,7 +23,7 @@ from ..table._ndframe import FrameBase, SeriesBase
 from ..table._row_index import RANGE, RowIndex
 from ..table._table import Table, as_count
 from ..table._take import resized
-from ._malformed import MalformedMetadata, check_arrow
+from ._files._malformed import MalformedMetadata, check_arrow
 
 NO_CODES: Mapping[int, Dictionary] = MappingProxyType({})
 

@@ -13,8 +13,8 @@ from ..table._ndframe import FrameBase, SeriesBase
 from ._csv_lines import csv_text
 from ._csv_options import CsvFormat, check_rest
 from ._csv_reader import CsvLabels, CsvReader, CsvValues
+from ._files._replacing import replacing
 from ._own_rows import own_pieces, spans_processes
-from ._replacing import replacing
 from ._writing import target_of, write_content
 
 

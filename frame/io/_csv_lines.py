@@ -10,7 +10,7 @@ import pyarrow as pa
 from pyarrow import csv
 
 from ._csv_options import CsvFormat, without_comments
-from ._places import compression_of, decompressed, place_of
+from ._files._places import compression_of, decompressed, place_of
 
 
 class CsvText(NamedTuple):

@@ -18,7 +18,7 @@ from ._csv_columns import Header, chosen_labels, header_of, with_wide_integers
 from ._csv_lines import CsvText, parse_error, pieces_of_text
 from ._csv_options import CsvFormat, arrow_type
 from ._csv_values import columns_of_times, with_thousands, with_times
-from ._malformed import naming_files
+from ._files._malformed import naming_files
 from ._own_lines import own_lines
 from ._own_rows import spans_processes, table_of_processes
 

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from ._malformed import check_footers, reading
+from ._files._malformed import check_footers, reading
 
 
 def columns_with_nulls(dataset: ds.Dataset, caller: str) -> frozenset[str]:

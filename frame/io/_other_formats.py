@@ -14,8 +14,8 @@ from pyarrow import feather, orc
 from ..table._layout import layout_of
 from ..table._ndframe import FrameBase, NDFrame
 from ._construction import table_of_arrow
-from ._malformed import reading
-from ._places import compression_of, decompressed, place_of
+from ._files._malformed import reading
+from ._files._places import compression_of, decompressed, place_of
 from ._writing import target_of, write_content
 
 

@@ -16,12 +16,12 @@ from ..table._layout import ONE_DEVICE, Layout, layout_of
 from ..table._ndframe import FrameBase
 from ..table._table import Table
 from ._construction import table_of_arrow
-from ._footer import column_chunks
-from ._malformed import PARQUET, VERIFIED, check_filter, check_footers, reading
-from ._manifest import check_no_manifest, parquet_dataset
+from ._files._footer import column_chunks
+from ._files._malformed import PARQUET, VERIFIED, check_filter, check_footers, reading
+from ._files._manifest import check_no_manifest, parquet_dataset
+from ._files._places import Place, found_at, place_of, places_of
+from ._files._replacing import adding_files, is_local_path, replacing
 from ._own_rows import own_pieces, spans_processes, table_of_processes
-from ._places import Place, found_at, place_of, places_of
-from ._replacing import adding_files, is_local_path, replacing
 
 
 def read_parquet(

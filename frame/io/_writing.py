@@ -5,8 +5,8 @@ import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ._places import Place, compressed, compression_of, place_of
-from ._replacing import is_local_path, replacing
+from ._files._places import Place, compressed, compression_of, place_of
+from ._files._replacing import is_local_path, replacing
 
 
 class Target(NamedTuple):

@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from ..io._malformed import check_footers
+from ..io._files._malformed import check_footers
 from ._expression import Expression
 
 _COMPARISONS = {

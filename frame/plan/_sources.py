@@ -16,13 +16,13 @@ from ..io._construction import table_of_arrow
 from ..io._csv import read_csv
 from ..io._csv_columns import Header, header_of, wide_integers
 from ..io._csv_options import CsvFormat
-from ..io._malformed import check_arrow, naming_files, reading
-from ..io._manifest import parquet_dataset
+from ..io._files._malformed import check_arrow, naming_files, reading
+from ..io._files._manifest import parquet_dataset
+from ..io._files._stamp import stamp
 from ..io._no_rows import without_rows
 from ..io._nulls import columns_with_nulls, is_integer_or_bool, names_with_nulls
 from ..io._own_rows import spans_processes
 from ..io._parquet import dictionary_encoded, read_parquet, with_codes
-from ..io._stamp import stamp
 from ..table._from_host import labels_at_positions
 from ..table._layout import Layout
 from ..table._ndframe import FrameBase

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from ..io import _stamp
+from ..io._files import _stamp
 
 
 class WatchedFiles:

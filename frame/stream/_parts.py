@@ -20,8 +20,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..io._manifest import MANIFEST, FolderFile, Manifest, manifest_of
-from ..io._replacing import sync
+from ..io._files._manifest import MANIFEST, FolderFile, Manifest, manifest_of
+from ..io._files._replacing import sync
 from ._arrow_rows import in_schema
 from ._files import writing
 from ._replacing import new_file

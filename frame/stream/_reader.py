@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from ..io._construction import table_of_arrow
-from ..io._malformed import PARQUET, check_arrow
+from ..io._files._malformed import PARQUET, check_arrow
 from ..plan._node import Node, Scan
 from ..plan._row_groups import as_filter, row_groups
 from ..plan._run import in_order

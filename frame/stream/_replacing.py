@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ..io._replacing import replacing
+from ..io._files._replacing import replacing
 from ._files import naming, writing
 
 

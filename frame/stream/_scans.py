@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow.dataset as ds
 
 from ..io._csv_options import style_of
-from ..io._manifest import parquet_dataset
-from ..io._places import compression_of, found_at, place_of, places_of
+from ..io._files._manifest import parquet_dataset
+from ..io._files._places import compression_of, found_at, place_of, places_of
 from ..plan._node import Scan
 from ..plan._sources import ArrowRows, CsvFile, ParquetFiles, Source
 from ..table._layout import layout_of

@@ -24,7 +24,7 @@ from jaxframes.frame import (
     scan_parquet,
 )
 from jaxframes.frame.io import _footer
-from jaxframes.frame.io._footer import column_chunks
+from jaxframes.frame.io._files._footer import column_chunks
 
 SCRIPT = Path(__file__).with_name("malformed_cases.py")
 # Kinds of a case, in the order of SCRIPT.
