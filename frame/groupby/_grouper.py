@@ -13,6 +13,7 @@ from ..table._column import Column
 from ..table._column_labels import Labels, check_unambiguous
 from ..table._expressions import evaluated
 from ..table._ndframe import NDFrame, SeriesBase
+from ..table._suggestions import the_columns
 from ..table._table import Table
 from ..table._tracing import is_traced
 
@@ -88,7 +89,7 @@ def _as_grouping(key: Any, table: Table, labels: Labels | None) -> Grouping:
         raise TypeError("groupby: by must name columns or hold values, got [None].")
     if key in table.index.names:
         return _of_level(table, key)
-    columns = "" if labels is None else f" The columns are {list(labels)}."
+    columns = "" if labels is None else f" {the_columns(key, labels)}"
     raise KeyError(f"no column {key!r}.{columns}")
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`[]`, `iloc`, `head`, `tail` and `take`: selection of columns and rows."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Self
 
 import jax
@@ -15,6 +15,7 @@ from ..table._expressions import apply_if_callable
 from ..table._filter import filter_rows
 from ..table._from_host import column_from
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._suggestions import resembling
 from ..table._table import as_count
 from ..table._take import position, slice_rows, take_rows
 from ..table._tracing import answered_at_once, is_traced
@@ -24,6 +25,19 @@ from ..table._unsupported import lacking
 def _is_position(end: Any) -> bool:
     """Whether an end of a slice is an integer, including JAX's."""
     return hasattr(end, "__index__") and not isinstance(end, (bool, np.bool_))
+
+
+def _absent_attribute(of: Any, kind: str, name: str, labels: Iterable[Hashable] = ()) -> Any:
+    """Raises the error for a name that Python did not find."""
+    attribute = getattr(type(of), name, None)
+    if isinstance(attribute, property):
+        # The property raised an AttributeError: raise it again, since it is more specific.
+        return attribute.__get__(of)
+    meant = None if name.startswith("_") else resembling(name, labels)
+    suggestion = "" if meant is None else f". Did you mean {meant!r}?"
+    raise lacking(kind, name) or AttributeError(
+        f"{type(of).__name__!r} object has no attribute {name!r}{suggestion}"
+    )
 
 
 class RowSelection(NDFrame):
@@ -208,9 +222,7 @@ class FrameSelection(FrameBase, RowSelection):
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_") and name in self._labels:
             return self[name]
-        raise lacking("JaxFrame", name) or AttributeError(
-            f"{type(self).__name__!r} object has no attribute {name!r}"
-        )
+        return _absent_attribute(self, "JaxFrame", name, self._labels)
 
     def __contains__(self, label: object) -> bool:
         return label in self._labels.index
@@ -272,13 +284,7 @@ class SeriesSelection(SeriesBase, RowSelection):
         return value
 
     def __getattr__(self, name: str) -> Any:
-        attribute = getattr(type(self), name, None)
-        if isinstance(attribute, property):
-            # The property raised an AttributeError: raise it again, since it is more specific.
-            return attribute.__get__(self)
-        raise lacking("JaxSeries", name) or AttributeError(
-            f"{type(self).__name__!r} object has no attribute {name!r}"
-        )
+        return _absent_attribute(self, "JaxSeries", name)
 
     def __getitem__(self, key: Any) -> Any:
         key = apply_if_callable(key, self)

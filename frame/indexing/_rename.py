@@ -14,6 +14,7 @@ from ..table._expressions import is_expression
 from ..table._from_host import index_from
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._row_index import RowIndex
+from ..table._suggestions import the_columns
 from ._shape import columns_after, relabelled
 
 
@@ -212,7 +213,9 @@ class FrameRenaming(FrameBase, Renaming):
                 index, lambda f: f.drop(columns=columns, level=level, errors=errors)
             )
         except KeyError as error:
-            raise KeyError(f"{error.args[0]}. The columns are {list(index)}.") from None
+            names = list(columns) if isinstance(columns, (list, tuple)) else [columns]
+            absent = [name for name in names if name not in index]
+            raise KeyError(f"{error.args[0]}. {the_columns(absent, index)}") from None
         return self._with_columns_at(positions, labels)
 
     def _with_columns_at(self, positions: list[int], labels: pd.Index) -> Self:

@@ -16,6 +16,7 @@ from ..table._from_host import column_from
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._row_index import RANGE, RowIndex
 from ..table._sort import sort_rows
+from ..table._suggestions import the_columns
 from ..table._table import Table
 from ._rename import Renaming, index_names
 from ._shape import columns_after, relabelled
@@ -139,7 +140,7 @@ class FrameIndexMoves(FrameBase, IndexMoves):
         absent = [key for key in keys if _is_label(key) and key not in self._labels]
         if absent:
             raise KeyError(
-                f"None of {absent} are in the columns. The columns are {list(self._labels)}."
+                f"None of {absent} are in the columns. {the_columns(absent, self._labels)}"
             )
         levels = zip(table.index_columns(), table.index.names, strict=True) if append else ()
         named, used = list(levels), set[int]()

@@ -120,7 +120,7 @@ def style_of(options: Mapping[str, Any], caller: str) -> CsvFormat:
     Lists become tuples, so that equal formats are equal.
     """
     names = {field.name for field in dataclasses.fields(CsvFormat)} - {"on_bad_lines"}
-    chosen = {
+    chosen: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in options.items()
         if name in names

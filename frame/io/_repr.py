@@ -5,6 +5,7 @@ import io
 import sys
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
@@ -19,6 +20,8 @@ from ..table._tracing import answered_at_once, is_traced
 
 # As `display.max_rows` of pandas.
 MOST_ROWS = 60
+# Numbers of rows. Those of `jax.eval_shape` are others.
+COUNTS = (jax.Array, np.ndarray, np.generic, int)
 
 
 class Display(NDFrame):
@@ -26,13 +29,20 @@ class Display(NDFrame):
 
     @answered_at_once
     def __repr__(self) -> str:
+        if not isinstance(self._stored.num_rows, COUNTS):
+            return self._of_no_values("of shapes")
         if not is_traced(self._table):
             return self._text("__repr__")
-        dtypes = [column.dtype_name for column in self._table.columns]
+        return self._of_no_values("inside jit")
+
+    def _of_no_values(self, where: str) -> str:
+        """The repr of a frame whose arrays have no values: tracers, or shapes alone."""
+        table = self._stored
+        dtypes = [column.dtype_name for column in table.columns]
         if isinstance(self, FrameBase):
             dtypes = [f"{name}: {dtype}" for name, dtype in zip(self._names, dtypes, strict=True)]
-        kind, capacity = type(self).__name__, self._table.capacity
-        return f"<{kind} inside jit, capacity {capacity}, {', '.join(dtypes)}>"
+        kind = type(self).__name__
+        return f"<{kind} {where}, capacity {table.capacity}, {', '.join(dtypes)}>"
 
     def _text(self, method: str) -> str:
         """pandas' repr of the visible rows, with the full row count."""
@@ -98,7 +108,7 @@ class FrameDisplay(FrameBase, Display):
     """Display methods of a frame."""
 
     def _repr_html_(self) -> str:
-        if is_traced(self._table):
+        if not isinstance(self._stored.num_rows, COUNTS) or is_traced(self._table):
             return f"<pre>{self!r}</pre>".replace("<Jax", "&lt;Jax")
         return self._text("_repr_html_")
 

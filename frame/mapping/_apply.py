@@ -19,6 +19,7 @@ from ..table._column_labels import Labels
 from ..table._dtypes import narrowed, wide
 from ..table._layout import Layout
 from ..table._ndframe import FrameBase, SeriesBase
+from ..table._suggestions import the_columns
 from ..table._table import Count, Table, is_row
 from ..table._user_functions import (
     UntraceableError,
@@ -50,7 +51,7 @@ class Row:
                 f"{self._others[label]}. Convert it to numbers first."
             )
         if label not in self._values:
-            raise KeyError(f"no column {label!r}. The columns are {[*self._values]}.")
+            raise KeyError(f"no column {label!r}. {the_columns(label, self._values)}")
         return self._values[label]
 
     def __getattr__(self, name: str) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..align._as_column import as_column
-from ..table._arguments import no_inplace, only_rows
+from ..table._arguments import check_rest, no_inplace, only_rows
 from ..table._column import Column, Scalar, fill_missing
 from ..table._from_host import check_width
 from ..table._holes import assumes_holes
@@ -117,7 +117,13 @@ class Clip(NDFrame):
     """`clip` of a frame or a series."""
 
     def clip(
-        self, lower: Any = None, upper: Any = None, *, axis: Any = None, inplace: bool = False
+        self,
+        lower: Any = None,
+        upper: Any = None,
+        *,
+        axis: Any = None,
+        inplace: bool = False,
+        **rest: Any,
     ) -> Self:
         """Limits numbers to the range from `lower` to `upper`; a missing bound has no effect.
 
@@ -130,6 +136,7 @@ class Clip(NDFrame):
             >>> JaxSeries([1, 5, 9]).clip(2, 6).tolist()
             [2, 5, 6]
         """
+        check_rest("clip", rest)
         no_inplace("clip", inplace)
         only_rows("clip", axis or 0, self, "Clip single columns: frame[name].clip().")
         is_number = all(isinstance(bound, (int, float, np.number)) for bound in (lower, upper))

@@ -48,6 +48,10 @@ UFUNC_OPERATORS = {
 }  # fmt: skip
 
 
+# Reductions by universal functions, as in pandas.
+UFUNC_REDUCTIONS = {"add": "sum", "multiply": "prod", "minimum": "min", "maximum": "max"}
+
+
 class Operators(NDFrame):
     """Python's operators and NumPy's universal functions, in terms of `_apply`."""
 
@@ -69,6 +73,8 @@ class Operators(NDFrame):
         return self.dot(other)
 
     def __array_ufunc__(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **how: Any) -> Any:
+        if method == "reduce" and ufunc.__name__ in UFUNC_REDUCTIONS:
+            return getattr(self, UFUNC_REDUCTIONS[ufunc.__name__])(**{"axis": 0, **how})
         if method != "__call__" or how or not hasattr(jnp, ufunc.__name__) or ufunc.nout > 1:
             raise NotImplementedError(
                 f"np.{ufunc.__name__}: frames and series only support plain calls of functions "

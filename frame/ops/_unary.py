@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ...primitives.staging import tiered
+from ..table._arguments import check_rest
 from ..table._column import NAT, Array, Column, fill_missing
 from ..table._defer import defer_map
 from ..table._dtypes import wide
@@ -153,7 +154,10 @@ class Unary(NDFrame):
         """The absolute value of each number."""
         return abs(self)
 
-    def round(self, decimals: Any = 0) -> Self:
+    def __round__(self, decimals: Any = None) -> Self:
+        return self.round(0 if decimals is None else decimals)
+
+    def round(self, decimals: Any = 0, **rest: Any) -> Self:
         """Rounds each number half to even.
 
         `decimals` is one number or, for a frame, a dict or series by column label. Other columns
@@ -164,6 +168,7 @@ class Unary(NDFrame):
             >>> JaxFrame({"x": [0.25, 1.75]}).round({"x": 1}).x.tolist()
             [0.2, 1.8]
         """
+        check_rest("round", rest)
         columns = self._table.columns
         if not isinstance(self, FrameBase):
             return self._with_columns([rounded(columns[0], operator.index(decimals))])

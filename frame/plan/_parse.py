@@ -19,6 +19,7 @@ import pandas as pd
 
 from ..table._expressions import is_expression
 from ..table._ndframe import NDFrame
+from ..table._suggestions import the_columns
 from ._expression import Expression, Namespace
 from ._methods import ACCESSORS, METHODS, OPERATORS
 
@@ -214,7 +215,11 @@ class Parser:
             return CONSTANTS[name]
         if label not in self.names:
             error = pd.errors.UndefinedVariableError(label)
-            error.args = (f"{error.args[0]}. The columns are {list(self.names)}.",)
+            # Not the names of the index, which stand before those of the columns.
+            columns = [
+                one for one in self.names if one != "index" and not one.startswith("ilevel_")
+            ]
+            error.args = (f"{error.args[0]}. {the_columns(label, columns)}",)
             raise error
         return self.names[label]
 

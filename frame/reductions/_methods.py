@@ -10,7 +10,7 @@ import pandas as pd
 from ..align._as_column import as_column
 from ..ops._operators import Method
 from ..table._alive import named
-from ..table._arguments import axis_number, check_flag
+from ..table._arguments import axis_number, check_flag, check_rest
 from ..table._column import Column, host_array, show_holes
 from ..table._dtypes import wide
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
@@ -57,12 +57,6 @@ def check_reducible(column: Column, op: str, label: Hashable) -> None:
         raise TypeError(
             f"column {label!r} with dtype {column.dtype_name} does not support operation {op!r}"
         )
-
-
-def check_rest(op: str, rest: dict[str, Any]) -> None:
-    """Raises for unknown keyword arguments."""
-    if rest:
-        raise TypeError(f"{op}() got an unexpected keyword argument {next(iter(rest))!r}")
 
 
 def _named(op: str, method: Any, docstring: str) -> Method:

@@ -156,7 +156,8 @@ class SeriesSorting(SeriesBase):
         Differences from pandas:
             The sort is always stable, regardless of `kind`.
         """
-        axis_number(axis or 0, self)
+        # NumPy's function asks for the last axis.
+        axis_number(0 if axis in (None, -1) else axis, self)
         del order, stable
         if kind not in (None, "quicksort", "mergesort", "heapsort", "stable"):
             raise ValueError(

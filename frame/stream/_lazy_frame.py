@@ -127,6 +127,9 @@ class LazyFrame(FramePlan, Collected):
             progress=progress, checkpoint=checkpoint,
         )  # fmt: skip
 
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return _streams.arrow_reader(self._plan).__arrow_c_stream__(requested_schema)
+
     def batches(
         self,
         size: int,

@@ -32,10 +32,10 @@ def write_parquet(
     keys = [partition_cols] if isinstance(partition_cols, str) else list(partition_cols or ())
     _check_rows_per_file(max_rows_per_file)
     if not keys and max_rows_per_file is None:
-        _write_file(_tables(stage, index, is_one_file=True), path, compression)
+        _write_file(arrow_tables(stage, index, is_one_file=True), path, compression)
         return
     with Parts(path, keys, max_rows_per_file, compression) as parts:
-        for table in _tables(stage, index, is_one_file=False):
+        for table in arrow_tables(stage, index, is_one_file=False):
             parts.write(table)
 
 
@@ -92,7 +92,7 @@ class _Encoder:
             self._written.result()
 
 
-def _tables(stage: Stage, index: bool | None, is_one_file: bool) -> Iterator[pa.Table]:
+def arrow_tables(stage: Stage, index: bool | None, is_one_file: bool) -> Iterator[pa.Table]:
     """The batches in Arrow. The first one decides whether labels are positions."""
     is_default = None
     for batch in _frames(stage):

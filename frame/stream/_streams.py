@@ -4,21 +4,25 @@
 import contextlib
 import dataclasses
 import importlib
+import itertools
 import os
 from collections.abc import Iterator, Mapping
 from typing import Any
+
+import pyarrow as pa
 
 from ..io._own_rows import spans_processes
 from ..plan._node import Node
 from ..plan._optimize import optimized
 from ..plan._run import run
+from ._arrow_rows import in_schema
 from ._checkpoint import Checkpoint
 from ._job import job_of
 from ._limits import rows_of_batches
 from ._plan_stage import scans_of, stage_of, with_dtypes_of_all_rows
 from ._plan_stage import without_rows as without_rows
 from ._reader import check_sources
-from ._sinks import write_csv, write_parquet
+from ._sinks import arrow_tables, write_csv, write_parquet
 from ._stage import Stage
 from ._training import Batches, Recipe, limited, recipe_of
 
@@ -88,6 +92,30 @@ def running(
             plan, optimizations, steps=saved.steps, **limits, is_collected=is_collected
         )
         yield saved.resumed(stage)
+
+
+# The rows of a batch that other libraries read: long enough for fast calls.
+ARROW_ROWS = 2**20
+
+
+def arrow_reader(plan: Node) -> pa.RecordBatchReader:
+    """A reader of the rows of a plan, which runs over batches while it is read.
+
+    A plan that cannot run over batches runs at once.
+    """
+    try:
+        stage = stage_of(
+            plan, None, batch_rows=ARROW_ROWS, memory_limit=None, progress=False,
+            is_collected=False,
+        )  # fmt: skip
+    except NotImplementedError:
+        root = optimized(plan, None)
+        stage = Stage(lambda: run(root), True, root.empty)
+    tables = arrow_tables(stage, None, is_one_file=False)
+    first = next(tables)
+    rest = (in_schema(table, first.schema) for table in tables)
+    rows = (batch for table in itertools.chain([first], rest) for batch in table.to_batches())
+    return pa.RecordBatchReader.from_batches(first.schema, rows)
 
 
 def batches(

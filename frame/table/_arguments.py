@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shared argument checks."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import jax
@@ -51,6 +52,25 @@ def check_flag(value: Any, name: str, *, may_be_int: bool = False) -> bool:
             f'For argument "{name}" expected type bool, received type {type(value).__name__}.'
         )
     return bool(value)
+
+
+# What NumPy's functions pass to methods of the same name, and the values that ask for nothing.
+_OF_NUMPY = {"dtype": None, "out": None, "keepdims": False, "initial": None, "where": True}
+
+
+def check_rest(method: str, rest: Mapping[str, Any]) -> None:
+    """Raises for keyword arguments that a method does not have.
+
+    NumPy's functions call methods of the same name with arguments of their own.
+    """
+    for name, value in rest.items():
+        if name not in _OF_NUMPY:
+            raise TypeError(f"{method}() got an unexpected keyword argument {name!r}")
+        if value is not _OF_NUMPY[name] and value is not None:
+            raise ValueError(
+                f"the '{name}' parameter is not supported in the pandas implementation of "
+                f"{method}()"
+            )
 
 
 def no_inplace(method: str, inplace: bool) -> None:

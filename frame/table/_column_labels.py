@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ._suggestions import the_columns
+
 # Strings are looked up one by one in so many labels at most.
 _FEW = 64
 
@@ -119,7 +121,7 @@ class Labels:
         try:
             location = self.index.get_loc(label)
         except (KeyError, TypeError, pd.errors.InvalidIndexError):
-            raise KeyError(f"no column {label!r}. The columns are {list(self.index)}.") from None
+            raise KeyError(f"no column {label!r}. {the_columns(label, self.index)}") from None
         if isinstance(location, int):
             return [location]
         return np.arange(len(self.index))[location].reshape(-1).tolist()
@@ -133,7 +135,7 @@ class Labels:
         absent = [label for label in labels if label not in present]
         if not absent:
             return None
-        return KeyError(f"no columns {absent}. The columns are {list(self.index)}.")
+        return KeyError(f"no columns {absent}. {the_columns(absent, self.index)}")
 
     def position(self, label: Hashable) -> int:
         """Position of the column with a label."""

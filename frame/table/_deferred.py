@@ -151,8 +151,14 @@ def forced_table(table: Table) -> Table:
 
     Also forces other columns that read arrays of the table: the caller may donate it.
     """
-    columns = (*table.columns, *table.index.stored)
+    try:
+        columns = (*table.columns, *table.index.stored)
+    except (AttributeError, TypeError):
+        # A tree of this structure may have anything in place of columns, such as names or None.
+        return table
     if _PLAIN.issuperset(map(type, columns)) and not are_any_deferred():
+        return table
+    if not all(isinstance(column, Column) for column in columns):
         return table
     force(columns)
     forced = tuple([column.forced() for column in columns])

@@ -118,7 +118,9 @@ class NDFrame:
 
     def _as_tree(self) -> tuple[Table]:
         """The children of this pytree: the table, forced."""
-        return (forced_table(self._stored),)
+        stored = self._stored
+        # A tree of this structure may have anything in place of a table.
+        return (forced_table(stored) if isinstance(stored, Table) else stored,)
 
     @property
     def _names(self) -> Sequence[Hashable]:

@@ -14,7 +14,7 @@ from ... import primitives
 from ...primitives._accumulators import COMBINE, identity_of_reduction
 from ...primitives.staging import tiered
 from ..reductions._axis1 import of_one_type
-from ..table._arguments import axis_number, check_flag
+from ..table._arguments import axis_number, check_flag, check_rest
 from ..table._column import Array, Column, ColumnType, fill_missing, host_array
 from ..table._dictionary import Dictionary, string_index
 from ..table._dtypes import wide
@@ -189,7 +189,9 @@ def _accumulate_across(data: tuple[Array, ...], plan: Accumulation) -> tuple[Arr
 class Cumulative(NDFrame):
     """The cumulative methods of frames and series."""
 
-    def cumsum(self, axis: Any = 0, skipna: bool = True, numeric_only: bool = False) -> Self:
+    def cumsum(
+        self, axis: Any = 0, skipna: bool = True, numeric_only: bool = False, **rest: Any
+    ) -> Self:
         """The sum of the values up to each row; missing values are skipped and stay missing.
 
         Differences from pandas:
@@ -201,10 +203,14 @@ class Cumulative(NDFrame):
             >>> JaxSeries([3, 1, 2]).cumsum().tolist()
             [3, 4, 6]
         """
+        check_rest("cumsum", rest)
         return self._cumulate("cumsum", axis, skipna, numeric_only)
 
-    def cumprod(self, axis: Any = 0, skipna: bool = True, numeric_only: bool = False) -> Self:
+    def cumprod(
+        self, axis: Any = 0, skipna: bool = True, numeric_only: bool = False, **rest: Any
+    ) -> Self:
         """The product of the values up to each row; see `cumsum`."""
+        check_rest("cumprod", rest)
         return self._cumulate("cumprod", axis, skipna, numeric_only)
 
     def cummin(self, axis: Any = 0, skipna: bool = True, numeric_only: bool = False) -> Self:

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from frame_examples import mixed_frame
 from frame_parity import on_device
+from jaxframes.frame import JaxFrame
 from jaxframes.frame.table import _column
 from jaxframes.shardings import make_mesh, row_sharded
 
@@ -68,3 +69,11 @@ def test_memory_on_each_device():
     sharded.info(buf=text)
     assert "2 shards" in text.getvalue()
     assert "100 non-null" in text.getvalue()
+
+
+def test_a_frame_of_shapes_shows_its_columns():
+    frame = JaxFrame({"x": [1.5], "s": ["a"]})
+    shapes = jax.eval_shape(lambda f: f, frame)
+    assert repr(shapes) == "<JaxFrame of shapes, capacity 64, x: float64, s: str>"
+    assert "of shapes" in repr(jax.eval_shape(lambda f: f.x, frame))
+    assert "&lt;JaxFrame of shapes" in shapes._repr_html_()

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from frame_parity import assert_same
-from jaxframes.frame import from_pandas, read_parquet, scan_csv, scan_parquet
+from jaxframes.frame import JaxFrame, col, from_pandas, read_parquet, scan_csv, scan_parquet
 from jaxframes.frame.stream import _parts, _sinks
 
 FRAME = pd.DataFrame(
@@ -203,3 +203,18 @@ def test_batches_have_the_types_of_all_rows(tmp_path):
     pq.write_table(pa.table({"x": [1] * 100 + [None] * 100}), path)
     scan_parquet(path).fillna(0.5).to_parquet(tmp_path / "out.parquet", batch_rows=100)
     assert pd.read_parquet(tmp_path / "out.parquet").x.tolist() == [1.0] * 100 + [0.5] * 100
+
+
+def test_other_libraries_read_plans_as_arrow(monkeypatch):
+    monkeypatch.setattr("jaxframes.frame.stream._streams.ARROW_ROWS", 3)
+    frame = JaxFrame({"a": np.arange(10), "s": list("abcdefghij")})
+    plans = (
+        frame.lazy(),
+        frame.lazy().filter(col("a") > 3).reset_index(drop=True),
+        frame.lazy().filter(col("a") > 30),
+        frame.lazy().groupby("s").sum(),
+        frame.lazy().sort_values("a", ascending=False),
+    )
+    for plan in plans:
+        found = pa.RecordBatchReader.from_stream(plan).read_all()
+        pd.testing.assert_frame_equal(found.to_pandas(), plan.collect().to_pandas())

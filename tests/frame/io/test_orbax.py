@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Frames in trees that orbax saves and restores."""
+
+import warnings
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+import pytest
+from frame_parity import assert_same
+from jaxframes.frame import JaxFrame
+
+
+def test_standard_checkpoints_hold_frames(tmp_path):
+    ocp = pytest.importorskip("orbax.checkpoint")
+    expected = pd.DataFrame({"x": [1.5, np.nan], "i": [3, 4], "s": ["a", None]}, index=[7, 5])
+    tree = {"frame": JaxFrame(expected), "weights": jnp.ones(3)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with ocp.StandardCheckpointer() as checkpointer:
+            checkpointer.save(tmp_path / "step", tree)
+            checkpointer.wait_until_finished()
+            restored = checkpointer.restore(tmp_path / "step", jax.eval_shape(lambda t: t, tree))
+    assert_same(restored["frame"], expected)
