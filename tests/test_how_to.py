@@ -17,6 +17,7 @@ GUIDES = [
     "resume_a_streamed_job",
     "run_a_plan_within_a_memory_limit",
     "train_from_a_stream",
+    "use_with_other_libraries",
     "write_conditions_on_columns",
 ]
 
