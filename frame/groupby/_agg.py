@@ -12,7 +12,7 @@ from ..table._column import Column, fill_missing
 from ..table._column_labels import Labels
 from ..table._take import look_up_rows, settled, take_columns
 from ._base import SELECTIONS, GroupByBase
-from ._called_functions import reduced_by_user, transformed_by_user
+from ._called_functions import GroupByApply, reduced_by_user, transformed_by_user
 from ._grouped_column import Reduction
 from ._reductions import GroupByReductions
 from ._segment_reductions import REDUCTIONS
@@ -46,7 +46,7 @@ class Aggregation(NamedTuple):
     how: Reduction | SegmentFunction | UserFunction
 
 
-class GroupByAggregation(GroupByReductions, GroupByRows):
+class GroupByAggregation(GroupByApply, GroupByReductions, GroupByRows):
     """Reductions by name, by function, and several at once, for groups or for their rows."""
 
     def aggregate(

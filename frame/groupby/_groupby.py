@@ -9,7 +9,6 @@ from ..table._unsupported import lacking
 from ._access import GroupByAccess
 from ._agg import GroupByAggregation
 from ._base import Grouped
-from ._called_functions import GroupByApply
 from ._correlation import FrameGroupByCorrelation, SeriesGroupByCorrelation
 from ._describe import GroupByDescription
 from ._grouped_column import Options
@@ -23,7 +22,6 @@ from ._windows import GroupByWindows
 
 class _GroupBy(
     GroupByAggregation,
-    GroupByApply,
     GroupByDescription,
     GroupByResample,
     GroupBySampling,

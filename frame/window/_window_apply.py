@@ -20,8 +20,8 @@ from ..table._row_index import RANGE
 from ..table._table import Count, Table, as_count, is_row
 from ..table._user_functions import UntraceableError, as_frames, as_pandas, by_engine
 
-# Windows that are gathered at once.
-BATCH = 1024
+# The values of all windows are gathered at once: a GiB of float64.
+MOST_VALUES = 2**27
 
 
 class WindowApply:
@@ -59,8 +59,9 @@ class WindowApply:
             kwargs: keyword arguments of the function.
 
         Cost:
-            Traced: work O(rows times window). On the host: a call for each window; without `raw`
-            each makes a series, which takes longer than most functions.
+            Traced: work and memory O(rows times window), up to 1 GiB a column. On the host: a call
+            for each window; without `raw` each makes a series, which takes longer than most
+            functions.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
@@ -127,6 +128,11 @@ class WindowApply:
                 "apply: only full windows of rows on one device can be traced. Leave out "
                 "min_periods, center, closed, step and on."
             )
+        if table.capacity * (window or 0) > MOST_VALUES:
+            raise UntraceableError(
+                f"apply: windows of {window} rows of {table.capacity} have more than {MOST_VALUES} "
+                "values. Use the methods of windows, or shorter ones."
+            )
         if not all(column.is_numeric and column.dtype.kind != "c" for column in table.columns):
             raise UntraceableError("apply: columns must hold real numbers.")
         call = call if raw else functools.partial(_call_with_series, call, of.series_class)
@@ -174,5 +180,4 @@ def _reduce_full_windows(
             raise UntraceableError("apply: a function of windows must return a number.")
         return jnp.where(is_full, result.astype(values.dtype), jnp.nan)
 
-    ends = jnp.arange(values.size)
-    return jax.lax.map(reduce, ends, batch_size=min(BATCH, values.size))
+    return jax.vmap(reduce)(jnp.arange(values.size))

@@ -3,6 +3,7 @@
 
 import bz2
 import glob
+import importlib
 import io
 import lzma
 import os
@@ -150,7 +151,8 @@ def _of_arrow(filesystem: Any, caller: str) -> fs.FileSystem | None:
 def _of_fsspec(path: str, caller: str, options: Mapping[str, Any]) -> Place:
     scheme = path.partition("://")[0]
     try:
-        from fsspec.core import url_to_fs
+        # Optional.
+        url_to_fs = importlib.import_module("fsspec.core").url_to_fs
     except ImportError:
         raise ImportError(
             f"{caller}: URLs of {scheme!r} need fsspec. Install jaxframes[fsspec]."
