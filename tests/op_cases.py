@@ -16,7 +16,7 @@ import numpy as np
 from jaxframes import primitives
 from jaxframes.primitives import collective, local
 from jaxframes.primitives.contract._segment_forms import SEGMENT_OPS
-from jaxframes.primitives.local._reduce_passes import REDUCE_OPS
+from jaxframes.primitives.local._reduced_columns import REDUCE_OPS
 
 NUM_ROWS = 12
 PACKAGES = {"local": local, "collective": collective, "global": primitives}

@@ -1,39 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Relational match of whole arrays, on one device or over a mesh."""
 
-import functools
 from collections.abc import Callable
-from typing import Any
 
 import jax
-import jax.numpy as jnp
 from jax.core import Tracer
-from jax.sharding import PartitionSpec
 
-from ...shardings._compat import MeshLike, shard_map
-from .. import collective, local
-from .._direct_join import match_directly
-from .._over_mesh import RowMesh, ValidSides, as_row_mesh
-from .._packed_sides import pack_sides
+from ...shardings._compat import MeshLike
 from .._sized import first_rows, in_steps
 from ..collective._exchange import Transport, check_transport
-from ..collective._join import join_shards
-from ..collective._sorted_runs import Dealing
 from ..contract._arguments import CapacityError
 from ..contract._typing import Array, Int, Keys, NumValid
-from ..kernels.join._join import Matches
 from ..kernels.join._pair_counts import MOST_PAIRS
 from ..local import Joined
-from ..local.parts import (
-    How,
-    KeyedHow,
-    KeySides,
-    as_pair_capacity,
-    as_sides,
-    match_sides,
-    pairs_of_sides,
-)
-from ..tiers._tiered import tiered
+from ..local.parts import How, as_pair_capacity
+from ._ways_to_join import both_sides, way_to_join
 
 
 def join(
@@ -117,39 +98,18 @@ def join(
     """
     caller = "join"
     check_transport(transport, caller)
-    row_mesh = as_row_mesh(mesh, axis, caller)
-    num_shards = 1 if row_mesh is None else row_mesh.num_shards
-    on_device = num_valid if row_mesh is None else None
-    sides = as_sides(left_keys, right_keys, how, on_device, caller, num_shards)
-    lengths = sides.a[0].shape[0], sides.b[0].shape[0]
-    valid = None if row_mesh is None else row_mesh.valid_rows_of_sides(num_valid, lengths, caller)
-
-    def run(room: int) -> Joined:
-        if row_mesh is None:
-            return _join(sides, how, room)
-        left, right = row_mesh.place((sides.a, sides.b))
-        return _join_on_mesh(left, right, valid, row_mesh, how, room, lengths, transport)
-
-    if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves((sides, valid))):
-        return _with_narrow_count(run(as_pair_capacity(capacity, how, sides, caller)))
+    both = both_sides(left_keys, right_keys, how, num_valid, mesh, axis, transport, caller)
+    sides = both.sides
+    if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves((sides, both.valid))):
+        return both.joined(as_pair_capacity(capacity, how, sides, caller))
     if capacity is not None and not callable(capacity):
         room = as_pair_capacity(capacity, how, sides, caller)
-        joined = run(room)
+        joined = both.joined(room)
         if int(joined.count) > room:
             raise CapacityError(caller, int(joined.count), room)
-        return _with_narrow_count(joined)
-    if row_mesh is None and how != "cross":
-        sides = pack_sides(sides)
-    direct = match_directly(sides, how) if row_mesh is None else None
-    matches = None
-    if direct is not None:
-        size = direct.num_pairs
-    elif row_mesh is None and how != "cross":
-        matches = _match(sides, how)
-        size = matches.total.item()
-    else:
-        options = {"how": how, "num_valid": num_valid, "axis": axis, "transport": transport}
-        size = int(join_size(sides.a, sides.b, mesh, **options))
+        return joined
+    way = way_to_join(both)
+    size = way.num_pairs
     room = None if capacity is None else as_pair_capacity(capacity(size), how, sides, caller)
     if size >= MOST_PAIRS:
         pairs = f"{size:,}" if size > MOST_PAIRS else f"{size:,} or more"
@@ -159,22 +119,11 @@ def join(
         )
     if room is not None and size > room:
         raise CapacityError(caller, size, room)
-    num_rows = min(in_steps(size), MOST_PAIRS) if room is None else room
-    if direct is not None:
-        joined = direct.pairs(num_rows)
-    elif matches is None or how == "cross":
-        joined = _with_narrow_count(run(num_rows))
-    else:
-        joined = _pairs(matches, how, num_rows)
     if room is not None:
-        return joined
-    left_rows, right_rows = first_rows(joined[:2], size, row_mesh)
+        return way.pairs(room)
+    joined = way.pairs(min(in_steps(size), MOST_PAIRS))
+    left_rows, right_rows = first_rows(joined[:2], size, both.row_mesh)
     return joined._replace(left_rows=left_rows, right_rows=right_rows)
-
-
-def _with_narrow_count(joined: Joined) -> Joined:
-    most = joined.count.dtype.type(MOST_PAIRS)
-    return joined._replace(count=jnp.minimum(joined.count, most).astype(jnp.int32))
 
 
 def join_size(
@@ -221,82 +170,4 @@ def join_size(
     """
     caller = "join_size"
     check_transport(transport, caller)
-    row_mesh = as_row_mesh(mesh, axis, caller)
-    num_shards = 1 if row_mesh is None else row_mesh.num_shards
-    on_device = num_valid if row_mesh is None else None
-    sides = as_sides(left_keys, right_keys, how, on_device, caller, num_shards)
-    if row_mesh is None:
-        return _join_size(sides, how)
-    lengths = sides.a[0].shape[0], sides.b[0].shape[0]
-    valid = row_mesh.valid_rows_of_sides(num_valid, lengths, caller)
-    placed = row_mesh.place((sides.a, sides.b))
-    return _join_size_on_mesh(*placed, valid, row_mesh, how, lengths, transport)
-
-
-@functools.partial(tiered, static_argnums=(1, 2))
-def _join(sides: KeySides, how: How, capacity: int) -> Joined:
-    num_valid = sides.num_a, sides.num_b
-    return local.join(sides.a, sides.b, how=how, capacity=capacity, num_valid=num_valid)
-
-
-@functools.partial(tiered, static_argnums=1)
-def _match(sides: KeySides, how: KeyedHow) -> Matches:
-    return match_sides(sides, how)
-
-
-@functools.partial(tiered, static_argnums=(1, 2))
-def _pairs(matches: Matches, how: KeyedHow, capacity: int) -> Joined:
-    return Joined(*pairs_of_sides(matches, how, capacity))
-
-
-@functools.partial(tiered, static_argnums=1)
-def _join_size(sides: KeySides, how: How) -> Array:
-    return local.join_size(sides.a, sides.b, how=how, num_valid=(sides.num_a, sides.num_b))
-
-
-@functools.partial(tiered, static_argnums=(3, 4, 5, 6, 7))
-def _join_on_mesh(
-    left: tuple[Array, ...],
-    right: tuple[Array, ...],
-    valid: ValidSides,
-    row_mesh: RowMesh,
-    how: How,
-    capacity: int,
-    lengths: tuple[int, int],
-    transport: Transport,
-) -> Joined:
-    dealing = Dealing(row_mesh.axes, "full", transport, row_mesh.shard_rows(capacity))
-
-    def of_shard(left: tuple[Array, ...], right: tuple[Array, ...], valid: ValidSides) -> Any:
-        sides = KeySides(left, right, *row_mesh.num_valid_of_sides(lengths, valid))
-        pairs = join_shards(sides, how, dealing)
-        return (pairs.left_rows, pairs.right_rows), (pairs.total, *pairs.num_unmatched)
-
-    in_specs = (row_mesh.spec, row_mesh.spec, PartitionSpec())
-    out_specs = (row_mesh.spec, PartitionSpec())
-    rows, counts = shard_map(of_shard, row_mesh.mesh, in_specs, out_specs)(left, right, valid)
-    left_rows, right_rows = row_mesh.trim(rows, capacity)
-    return Joined(left_rows, right_rows, *counts)
-
-
-@functools.partial(tiered, static_argnums=(3, 4, 5, 6))
-def _join_size_on_mesh(
-    left: tuple[Array, ...],
-    right: tuple[Array, ...],
-    valid: ValidSides,
-    row_mesh: RowMesh,
-    how: How,
-    lengths: tuple[int, int],
-    transport: Transport,
-) -> Array:
-    def of_shard(left: tuple[Array, ...], right: tuple[Array, ...], valid: ValidSides) -> Array:
-        return collective.join_size(
-            left,
-            right,
-            axis_name=row_mesh.axes,
-            how=how,
-            num_valid=row_mesh.num_valid_of_sides(lengths, valid),
-            transport=transport,
-        )
-
-    return row_mesh.map_to_all(of_shard, left, right, replicated=(valid,))
+    return both_sides(left_keys, right_keys, how, num_valid, mesh, axis, transport, caller).size()

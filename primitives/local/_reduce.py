@@ -20,15 +20,15 @@ from ..contract._arguments import (
 from ..contract._op_names import as_reduction_name
 from ..contract._typing import Array, ArrayLike, Integer, PyTree
 from ..tiers._tiered import tiered
-from ._reduce_passes import (
+from ._plain_columns import reduce_in_passes
+from ._reduce_passes import OneShard
+from ._reduced_columns import (
     REDUCE_OPS,
     MaskedRows,
-    OneShard,
     ReducePlan,
     Transform,
     check_dtype,
     masks_of,
-    reduce_in_passes,
 )
 
 

@@ -23,7 +23,7 @@ from ..contract._typing import Array, ArrayLike, Bool, Integer, PyTree, Shaped
 from ..kernels.scan._segmented_scan import fill_padding, per_row
 from ..tiers._tiered import tiered
 from ._reduce import as_masks
-from ._reduce_passes import masks_of
+from ._reduced_columns import masks_of
 from ._scan import inclusive_scan
 from ._scan_segments import SegmentEncoding, as_segments
 from ._segmented_scan import segmented_scan

@@ -26,7 +26,7 @@ from ._moments import (
     merge_pair_moments,
     skewness,
 )
-from ._reduce_passes import both, check_dtype, reduced_dtypes
+from ._reduced_columns import both, check_dtype, reduced_dtypes
 from ._segment_ops import quotient, root_of
 from ._window_bounds import (
     NO_BLOCKS,

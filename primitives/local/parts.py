@@ -44,6 +44,7 @@ from ._moments import correlation, kurtosis, positive, powers_of, skewness
 from ._named_scan import scan_named
 from ._one_device import OneDevice
 from ._operator_scan import scan_by_operator, where_rows
+from ._plain_columns import reduce_in_passes
 from ._quantile import as_quantile_arguments, interpolated, quantile_dtype
 from ._quantile_ranks import quantile_positions
 from ._reduce import as_reduce_plan, as_rows_to_reduce
@@ -58,7 +59,7 @@ from ._reduce_by_key import (
     reduce_numbered,
     segments_of,
 )
-from ._reduce_passes import MaskedRows, ReducePlan, Transform, masks_of, reduce_in_passes
+from ._reduced_columns import MaskedRows, ReducePlan, Transform, masks_of
 from ._runs import KeyRuns, find_runs, runs_of_words
 from ._scan_segments import (
     ScanArguments,

@@ -12,7 +12,7 @@ from jax.sharding import AxisType
 from jaxframes import primitives, shardings
 from jaxframes.primitives import local
 from jaxframes.primitives.local import _blockwise
-from jaxframes.primitives.local._reduce_passes import REDUCE_OPS
+from jaxframes.primitives.local._reduced_columns import REDUCE_OPS
 from key_distributions import make_keys
 from on_shards import mesh_of, noting, on_shards
 from reduced_rows import assert_is_reduced
