@@ -17,7 +17,7 @@ import pandas as pd
 from ... import primitives
 from ...primitives.staging import tiered
 from ..table._column import Array, Column, ColumnType, Scalar
-from ..table._defer import defer_map
+from ..table._defer import map_rows
 from ..table._dictionary import (
     UnencodedStrings,
     encode_unless_near_unique,
@@ -100,8 +100,7 @@ def _compare(op: str, a: Any, b: Any) -> Column:
 
 def _compared_with_code(op: str, column: Column, code: int) -> Column:
     """Compares codes with one code, deferred if possible."""
-    deferred = defer_map(_compare_codes, (op,), (column, np.int32(code)), np.bool_)
-    return Column(_compare_codes(op, column.data, np.int32(code))) if deferred is None else deferred
+    return map_rows(_compare_codes, (op,), (column, np.int32(code)), np.bool_)
 
 
 @functools.partial(tiered, static_argnums=0)

@@ -12,7 +12,7 @@ import pandas as pd
 
 from ...primitives.staging import tiered
 from ..table._column import NAT, UNITS, Array, Column, ColumnType, Kind, Scalar
-from ..table._defer import defer_map
+from ..table._defer import map_rows
 from ..table._table import Count
 from ..table._take import settled
 from ..table._units import LATEST, PER_SECOND, is_past, scalar_in_unit, units_per, with_unit
@@ -103,22 +103,17 @@ def combine_times(op: str, a: Any, b: Any, times: list[Time | None], num_rows: C
 
 
 def _compared(op: str, a: Any, b: Any, x: Time, y: Time) -> Column:
-    """Compares times, if possible when the result is read."""
+    """Compares times, deferred if possible."""
     is_coarser = PER_SECOND[x.unit] <= PER_SECOND[y.unit]
     if isinstance(a, Scalar) or not (is_coarser or isinstance(b, Scalar)):
         return _compared(REFLECTED[op], b, a, y, x)
     if isinstance(b, Scalar):
         # In the unit of the column, so that no row is converted.
         op, y = _in_unit_of_column(op, y, x.unit)
-    settings, operands, data = (op,), [a, y.data], [x.data, y.data]
-    if isinstance(b, Column):
-        operands[1] = b
-    compute = _compare
-    if x.unit != y.unit:
-        compute = _compare_units
-        operands, data = ([*both, units_per(x.unit, y.unit)] for both in (operands, data))
-    deferred = defer_map(compute, settings, operands, np.bool_)
-    return Column(compute(op, *data)) if deferred is None else deferred
+    operands = [a, b if isinstance(b, Column) else y.data]
+    if x.unit == y.unit:
+        return map_rows(_compare, (op,), operands, np.bool_)
+    return map_rows(_compare_units, (op,), [*operands, units_per(x.unit, y.unit)], np.bool_)
 
 
 def _in_unit_of_column(op: str, time: Time, unit: str) -> tuple[str, Time]:

@@ -14,7 +14,7 @@ import pandas as pd
 from ...primitives.staging import tiered
 from ..table._arguments import check_rest
 from ..table._column import NAT, Array, Column, fill_missing
-from ..table._defer import defer_map
+from ..table._defer import map_rows
 from ..table._dtypes import wide
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._table import Count
@@ -36,10 +36,8 @@ def change(op: str, column: Column) -> Column:
             column = Column(column.data.astype(wide(np.int64)), column.valid)
     if op != "invert":
         column = fill_missing(column)
-    if op == "invert" and column.is_bool:
-        deferred = defer_map(_change, (op,), (column,), np.bool_)
-        if deferred is not None:
-            return deferred
+    if op == "invert" and column.is_bool and column.valid is None:
+        return map_rows(_change, (op,), (column,), np.bool_)
     return Column(_change(op, column.data), column.valid)
 
 

@@ -122,6 +122,17 @@ def defer_map(
     return column
 
 
+def map_rows(
+    function: RowFunction, settings: tuple[Any, ...], operands: Sequence[Any], dtype: Any
+) -> Column:
+    """Applies an operation to columns without masks and scalars; deferred if possible."""
+    deferred = defer_map(function, settings, operands, dtype)
+    if deferred is not None:
+        return deferred
+    data = [one.data if isinstance(one, Column) else one for one in operands]
+    return Column(function(*settings, *data))
+
+
 def _may_be_operand(operand: Any) -> bool:
     """Whether an operand is the same when an operation on it is computed later."""
     if not isinstance(operand, Column):

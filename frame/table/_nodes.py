@@ -31,8 +31,6 @@ class Source:
         owner: refers to the column of a frame that the arrays were taken from.
     """
 
-    __slots__ = ("column", "owner")
-
     def __init__(self, owner: Column, note_gone: Callable[[Any], None]):
         self.column = Column(owner.data, owner.valid, owner.type)
         self.owner = weakref.ref(owner, note_gone)
@@ -40,8 +38,6 @@ class Source:
 
 class Selected:
     """Rows of a source, or for None their positions in it; `kind` as in `take_arrays`."""
-
-    __slots__ = ("dtype", "has_mask", "kind", "selection", "source", "type")
 
     def __init__(self, source: Source | None, selection: Selection, kind: str = ""):
         self.source, self.selection, self.kind = source, selection, kind
@@ -75,17 +71,6 @@ class Map:
         num_steps: the number of functions of the expression, with those of the operands.
         result: refers to the deferred column of this node.
     """
-
-    __slots__ = (
-        "__weakref__",
-        "capacity",
-        "dtype",
-        "function",
-        "num_steps",
-        "operands",
-        "result",
-        "settings",
-    )
 
     type: ColumnType = NUMBER
     has_mask: bool = False
@@ -128,8 +113,6 @@ class Map:
 
 class Constant:
     """A number of NumPy in each row."""
-
-    __slots__ = ("capacity", "dtype", "value")
 
     type: ColumnType = NUMBER
     has_mask: bool = False
