@@ -13,6 +13,7 @@ import pandas as pd
 
 from ...primitives.staging import Frozen, freeze, thaw
 from ..table._holes import assuming_holes
+from ..table._user_functions import traced_only
 from ..table._ndframe import FrameBase, NDFrame
 from ._declared import dtype_names
 from ._expression import Expression
@@ -174,7 +175,8 @@ class Call(PlanNode):
 
     def run(self, *frames: Any) -> Any:
         """Calls the eager method on the results of the inputs."""
-        return RELATIONS[self.method].run(frames, self.arguments)
+        with traced_only():
+            return RELATIONS[self.method].run(frames, self.arguments)
 
     @property
     def is_mapped(self) -> bool:

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions of the user: traced first, and called on the host if JAX cannot trace them."""
 
+import contextlib
 import operator
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
@@ -11,10 +13,29 @@ import numpy as np
 import pandas as pd
 
 from ._dtypes import narrowed
-from ._holes import assumes_holes
 from ._ndframe import NDFrame
 
 ENGINES = (None, "jax", "python")
+
+
+class _Plans(threading.local):
+    is_running: bool = False
+
+
+_plans = _Plans()
+
+
+@contextlib.contextmanager
+def traced_only() -> Iterator[None]:
+    """Functions are not called on the host within: a step of a plan, which may run over batches.
+
+    Each batch would have the dtype of its own results.
+    """
+    before, _plans.is_running = _plans.is_running, True
+    try:
+        yield
+    finally:
+        _plans.is_running = before
 
 
 class UntraceableError(NotImplementedError):
@@ -41,8 +62,7 @@ def by_engine(
     """
     if engine not in ENGINES:
         raise ValueError(f"{caller}: engine must be None, 'jax' or 'python', got {engine!r}.")
-    # Batches of a plan would each have the dtype of their own results.
-    has_host = not is_traced and not assumes_holes() and jax.process_count() == 1
+    has_host = not is_traced and not _plans.is_running and jax.process_count() == 1
     if engine == "python" and not has_host:
         raise NotImplementedError(
             f"{caller}: engine='python' needs rows on the host of one process, outside jit and "

@@ -209,3 +209,21 @@ def test_results_are_written_and_iterated(ours, tmp_path):
 def test_series_of_a_plan_are_lazy(ours):
     assert isinstance(ours[0].lazy().x + 1, LazySeries)
     assert "col('x') + 1" in repr(ours[0].lazy().x + 1)
+
+
+def test_functions_in_plans_are_traced_only():
+    frame = JaxFrame({"x": [1, 2, 3], "s": ["a", "b", "c"]})
+    plan = frame.lazy()
+    for batch_rows in (None, 2):
+        assert plan.x.map(lambda v: v + 1).collect(batch_rows=batch_rows).tolist() == [2, 3, 4]
+        assert plan.s.map(str.upper).collect(batch_rows=batch_rows).tolist() == ["A", "B", "C"]
+    for call in (
+        lambda: plan.x.map(lambda v: f"{v}").collect(),
+        lambda: plan.assign(y=col("x").map(lambda v: f"{v}")).collect(batch_rows=2),
+    ):
+        with pytest.raises(NotImplementedError, match="map: the function must be JAX-traceable"):
+            call()
+    assert frame.assign(y=col("x").map(lambda v: f"{v}")).y.tolist() == ["1", "2", "3"]
+    for call in (lambda: plan.groupby("s").apply(len), lambda: plan.rolling(2).apply(len)):
+        with pytest.raises((NotImplementedError, AttributeError), match="apply"):
+            call()
