@@ -217,7 +217,7 @@ class GroupByAggregation(GroupByApply, GroupByReductions, GroupByRows):
             return getattr(self, func)(*args, **kwargs)
         if isinstance(func, str) and func not in NAMES:
             raise ValueError(f"{func!r} is not a valid function name for transform(name)")
-        if is_of_user(func):
+        if callable(func) and is_of_user(func):
             return transformed_by_user(self, UserFunction(func, args, kwargs, engine))
         if args or (isinstance(func, str) and func.startswith("idx")):
             raise NotImplementedError(f"groupby: transform of {func!r} with these arguments.")

@@ -13,8 +13,8 @@ import pandas as pd
 
 from ...primitives.staging import Frozen, freeze, thaw
 from ..table._holes import assuming_holes
-from ..table._user_functions import traced_only
 from ..table._ndframe import FrameBase, NDFrame
+from ..table._user_functions import traced_only
 from ._declared import dtype_names
 from ._expression import Expression
 from ._joins import join_type

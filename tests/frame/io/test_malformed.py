@@ -23,7 +23,7 @@ from jaxframes.frame import (
     scan_csv,
     scan_parquet,
 )
-from jaxframes.frame.io import _footer
+from jaxframes.frame.io._files import _footer
 from jaxframes.frame.io._files._footer import column_chunks
 
 SCRIPT = Path(__file__).with_name("malformed_cases.py")

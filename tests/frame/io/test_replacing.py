@@ -7,7 +7,7 @@ import threading
 import pandas as pd
 import pytest
 from jaxframes.frame import JaxFrame
-from jaxframes.frame.io import _replacing
+from jaxframes.frame.io._files import _replacing
 
 FRAME = pd.DataFrame({"x": [1, 2, 3]})
 
