@@ -12,6 +12,7 @@ from ..table._distinct_values import through_values
 from ..table._from_host import check_width
 from ..table._ndframe import FrameBase, SeriesBase, as_series
 from ..table._recode import as_string
+from ..table._untyped import untyped_pandas
 from ._to_datetime import times_of_integers
 
 
@@ -53,11 +54,11 @@ def to_timedelta(arg: Any, unit: str | None = None, errors: str = "raise") -> An
         raise TypeError("arg must be a string, timedelta, list, tuple, 1-d array, or Series")
     options: dict[str, Any] = {"errors": errors}
     if not isinstance(arg, (SeriesBase, jax.Array)):
-        parsed: Any = pd.to_timedelta(arg, unit=unit, **options)  # pyright: ignore
+        parsed: Any = untyped_pandas.to_timedelta(arg, unit=unit, **options)
         # A scalar stays on the host.
         return as_series(parsed) if isinstance(parsed, (pd.Index, pd.Series)) else parsed
     # pandas checks the unit.
-    pd.to_timedelta(np.zeros(0, np.int64), unit=unit, **options)  # pyright: ignore
+    untyped_pandas.to_timedelta(np.zeros(0, np.int64), unit=unit, **options)
     arg = as_series(arg)
     column, table = arg._only, arg._table
     if column.kind == "timedelta":
@@ -83,9 +84,9 @@ def to_timedelta(arg: Any, unit: str | None = None, errors: str = "raise") -> An
             f"to_timedelta: column {arg._name!r} must be of integers, got {column.dtype_name}. "
             "Multiply by pd.Timedelta(1, unit), or cast with astype('int64')."
         )
-    one = pd.Timedelta(1, unit=unit or "ns")  # pyright: ignore
+    one = untyped_pandas.Timedelta(1, unit=unit or "ns")
     kind = ColumnType("timedelta", unit="us" if one >= pd.Timedelta(microseconds=1) else "ns")
-    step = one.as_unit(kind.unit)._value  # pyright: ignore
+    step = one.as_unit(kind.unit)._value
     spans, all_fit = times_of_integers(column, table, step, kind)
     if errors == "raise" and not all_fit:
         raise pd.errors.OutOfBoundsTimedelta(

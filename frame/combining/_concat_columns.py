@@ -18,6 +18,7 @@ from ..table._sort import sort_rows
 from ..table._table import Table, either_needed
 from ..table._take import any_missing, coalesced
 from ..table._tracing import is_in_jit
+from ..table._untyped import untyped_pandas
 from ._concat_rows import pack_rows
 from ._row_pairs import SideRows, are_distinct, pair_rows
 
@@ -43,7 +44,7 @@ def along_columns(parts: Sequence[Any], options: Options) -> Any:
         for part in parts
     ]
     keys = None if keys is None else list(keys)
-    shell = pd.concat(shells, axis=1, ignore_index=ignore_index, keys=keys, names=names)  # pyright: ignore
+    shell = untyped_pandas.concat(shells, axis=1, ignore_index=ignore_index, keys=keys, names=names)
     table = parts[0]._table
     for part in parts[1:]:
         table = _with(table, part._table, join, sort)

@@ -303,8 +303,9 @@ class GroupByBase:
         columns = [table.columns[position] for position in self._shown_positions]
         if self._is_series:
             return self._made(columns, table)
-        labels = self._source._labels.take(list(self._shown_positions))  # pyright: ignore
-        return self._source._make_frame(columns, labels, table)
+        source: Any = self._source
+        labels = source._labels.take(list(self._shown_positions))
+        return source._make_frame(columns, labels, table)
 
     def _result(self, columns: Sequence[Column]) -> Any:
         """A result with a row for each group and this view's labels."""

@@ -63,7 +63,8 @@ class FrameGroupBy(FrameGroupByValueCounts, FrameGroupByCorrelation, _GroupBy):
         return SeriesGroupBy(frame, frame._labels.take([position]), [position], self._grouped)
 
     def __getattr__(self, name: str) -> Any:
-        if not name.startswith("_") and name in self._source._labels:  # pyright: ignore
+        source: Any = self._source
+        if not name.startswith("_") and name in source._labels:
             return self[name]
         raise _absent(self, name)
 

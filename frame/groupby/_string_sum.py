@@ -5,13 +5,13 @@ from collections.abc import Hashable
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ..table._column import Column, host_array
 from ..table._from_host import column_from
 from ..table._layout import ONE_DEVICE
 from ..table._table import Table
 from ..table._tracing import is_traced
+from ..table._untyped import untyped_compute
 from ._grouped_column import Groups, Reduction
 
 
@@ -35,7 +35,7 @@ def joined_strings(
     dictionary = pa.array(column.dictionary.values, pa.large_string(), from_pandas=True)
     words = dictionary.take(pa.array(codes[is_present][order]))
     # The words of a group are adjacent in the buffer, so their concatenation is a slice of it.
-    lengths = pc.binary_length(words).to_numpy(zero_copy_only=False)  # pyright: ignore
+    lengths = untyped_compute.binary_length(words).to_numpy(zero_copy_only=False)
     ends = np.append(0, np.cumsum(lengths, dtype=np.int64))
     offsets = ends[np.append(0, np.cumsum(counts))]
     text = words.buffers()[2] or pa.py_buffer(b"")
@@ -43,7 +43,7 @@ def joined_strings(
     is_missing = counts < spec.min_count
     if not spec.skipna:
         is_missing |= counts < np.bincount(group_ids[group_ids >= 0], minlength=num_groups)
-    strings = pc.if_else(pa.array(is_missing), None, strings)  # pyright: ignore
+    strings = untyped_compute.if_else(pa.array(is_missing), None, strings)
     if by_segment:
         return column_from(strings, num_groups, ONE_DEVICE)
     return column_from(strings, groups.capacity, groups.layout)

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from ..table._layout import layout_of
 from ..table._ndframe import FrameBase, SeriesBase
+from ..table._untyped import untyped_pandas
 from ._construction import as_arrow_table, table_of_arrow
 
 
@@ -37,7 +38,7 @@ class FrameConstructors(FrameBase):
         if orient == "columns" and columns is None:
             # Arrays of JAX stay on their device.
             return make(data, dtype=dtype, sharding=sharding)
-        frame = pd.DataFrame.from_dict(data, orient, dtype, columns)  # pyright: ignore
+        frame = untyped_pandas.DataFrame.from_dict(data, orient, dtype, columns)
         return make(frame, sharding=sharding)
 
     @classmethod

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 from pyarrow import feather, orc
 
 from ..table._layout import layout_of
 from ..table._ndframe import FrameBase, NDFrame
+from ..table._untyped import untyped_pandas
 from ._construction import table_of_arrow
 from ._files._malformed import reading
 from ._files._places import compression_of, decompressed, place_of
@@ -73,7 +73,8 @@ def read_json(
             "read_json: chunksize is not supported. Use nrows=, or convert the file to Parquet."
         )
     content, _ = _content(path_or_buf, "read_json", compression, filesystem, storage_options)
-    found = pd.read_json(io.BytesIO(content), orient=orient, lines=lines, **options)  # pyright: ignore
+    read = untyped_pandas.read_json
+    found = read(io.BytesIO(content), orient=orient, lines=lines, **options)
     return NDFrame.frame_class(found, sharding=sharding)
 
 

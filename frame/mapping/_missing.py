@@ -123,7 +123,8 @@ class Missing(NDFrame):
         return kept.index[0] if len(kept) else None
 
     def _with_values(self) -> Any:
-        return self.dropna(how="all")  # pyright: ignore
+        of: Any = self
+        return of.dropna(how="all")
 
     def fillna(
         self, value: Any, *, axis: Any = None, inplace: bool = False, limit: Any = None

@@ -10,6 +10,7 @@ from ..table._column import Column
 from ..table._distinct_values import through_values
 from ..table._ndframe import SeriesBase, as_series
 from ..table._recode import as_string
+from ..table._untyped import untyped_pandas
 
 
 def to_numeric(arg: Any, errors: str = "raise", downcast: Any = None) -> Any:
@@ -42,7 +43,7 @@ def to_numeric(arg: Any, errors: str = "raise", downcast: Any = None) -> Any:
     if errors not in ("raise", "coerce"):
         raise ValueError("invalid error value specified")
     if not isinstance(arg, (SeriesBase, jax.Array)):
-        parsed: Any = pd.to_numeric(arg, errors=errors, downcast=downcast)  # pyright: ignore
+        parsed: Any = untyped_pandas.to_numeric(arg, errors=errors, downcast=downcast)
         return as_series(parsed) if pd.api.types.is_list_like(parsed) else parsed
     arg = as_series(arg)
     column, table = arg._only, arg._table
@@ -56,7 +57,7 @@ def to_numeric(arg: Any, errors: str = "raise", downcast: Any = None) -> Any:
         raise TypeError(f"to_numeric: Invalid object type, got a column of {column.dtype_name}.")
 
     def parse(strings: pd.Series) -> pd.Series:
-        return pd.to_numeric(strings, errors=errors, downcast=downcast)  # pyright: ignore
+        return untyped_pandas.to_numeric(strings, errors=errors, downcast=downcast)
 
     numbers = through_values(as_string(column), table.num_rows, table.layout, parse, "to_numeric")
     return arg._with_column(numbers)

@@ -106,7 +106,8 @@ class SeriesOperatorMethods(Operators, FlexMethods, Unary, SeriesClip):
         return of.rfloordiv(other, **how), of.rmod(other, **how)
 
     def __divmod__(self, other: Any) -> Any:
-        return self // other, self % other  # pyright: ignore
+        of: Any = self
+        return of // other, of % other
 
     def __rdivmod__(self, other: Any) -> Any:
         return other // self, other % self

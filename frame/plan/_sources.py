@@ -32,12 +32,13 @@ from ._row_groups import ValueRange, as_filter, ranges_of_groups, row_groups
 Columns = Sequence[Hashable] | None
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
 class Source(abc.ABC):
     """Rows with fixed labels. Hashable; equal sources give the same rows."""
 
     def __getstate__(self) -> dict[str, Any]:
         # Without the schema, which is read again.
-        fields = dataclasses.fields(self)  # pyright: ignore[reportArgumentType]
+        fields = dataclasses.fields(self)
         return {field.name: getattr(self, field.name) for field in fields}
 
     @property
@@ -72,7 +73,7 @@ class Source(abc.ABC):
         """The number of rows, if it is known without reading them."""
         return None
 
-    @property
+    @functools.cached_property
     def nulls(self) -> frozenset[str]:
         """The columns of integers and bools with a null in some row: they decide their dtypes."""
         return frozenset()
@@ -193,7 +194,7 @@ class ParquetFiles(Files):
             return _frame_of(without_rows(dataset), self.layout, nulls=nulls)
 
     @functools.cached_property
-    def nulls(self) -> frozenset[str]:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def nulls(self) -> frozenset[str]:
         """The columns of integers and bools with nulls, by the footers of the files."""
         return columns_with_nulls(self._first_seen, "scan_parquet")
 
@@ -275,7 +276,7 @@ class CsvFile(Files):
             return _frame_of(schema.empty_table(), self.layout, nulls=self.nulls)
 
     @functools.cached_property
-    def nulls(self) -> frozenset[str]:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def nulls(self) -> frozenset[str]:
         """The columns of integers and bools with nulls, found by reading the file once."""
         with self.open() as reader:
             names = [field.name for field in reader.schema if is_integer_or_bool(field.type)]
@@ -351,7 +352,7 @@ class ArrowRows(Source):
         return _frame_of(without_rows(self._dataset), self.layout, nulls=self.nulls)
 
     @functools.cached_property
-    def nulls(self) -> frozenset[str]:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def nulls(self) -> frozenset[str]:
         """The columns of integers and bools with nulls; see `columns_with_nulls`."""
         return columns_with_nulls(self._dataset, "scan_arrow")
 

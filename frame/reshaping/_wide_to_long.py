@@ -11,6 +11,7 @@ import pandas as pd
 from ..table._dtypes import narrowed
 from ..table._ndframe import FrameBase
 from ..table._tracing import is_traced
+from ..table._untyped import untyped_pandas
 
 
 def wide_to_long(
@@ -116,6 +117,6 @@ def _melted(
 
 def _as_numbers(suffixes: list[str]) -> Any:
     try:
-        return np.asarray(pd.to_numeric(np.array(suffixes, object)))  # pyright: ignore
+        return np.asarray(untyped_pandas.to_numeric(np.array(suffixes, object)))
     except (TypeError, ValueError):
         return np.array(suffixes, object)

@@ -17,6 +17,7 @@ from ._join import Held, Join
 from ._numbering import can_spill
 from ._partitions import MOST_LEVELS, Partition, Partitions, bits_for
 from ._runs import SortedRuns
+from ._stage import close
 from ._steps import BatchesFrom, Step, StepFiles, from_first
 
 # The number of batches that a right side in memory may have. A left one has at most one.
@@ -204,8 +205,7 @@ def _with_held(join: Join, batches: Iterator[Any], other: Any) -> Iterator[Any]:
             for rows in held.slices(batch):
                 yield join.call.run(rows, other)
     finally:
-        if hasattr(batches, "close"):
-            batches.close()  # pyright: ignore[reportAttributeAccessIssue]
+        close(batches)
 
 
 class _Parts:

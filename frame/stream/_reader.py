@@ -26,6 +26,7 @@ from ..table._ndframe import FrameBase
 from ..table._take import resized
 from ._files import WatchedFiles, check_schema, naming
 from ._memory import giving_back
+from ._stage import close
 
 # Batches decoded ahead of the one that the device works on.
 DECODED_AHEAD = 2
@@ -356,8 +357,7 @@ def read_ahead(items: Iterator[Any], depth: int = DECODED_AHEAD) -> Iterator[Any
         except BaseException as error:
             put(_Failure(error))
         finally:
-            if hasattr(items, "close"):
-                items.close()  # pyright: ignore[reportAttributeAccessIssue]
+            close(items)
 
     thread = threading.Thread(target=produce, name="jaxframes reader", daemon=True)
     thread.start()

@@ -19,6 +19,7 @@ from ..table._layout import Layout
 from ..table._ndframe import FrameBase
 from ._files import writing
 from ._replacing import new_file, read_arrow, write_arrow
+from ._stage import close
 from ._temporary_folder import TemporaryFolder
 
 # A state in memory is kept after every so many batches.
@@ -216,8 +217,7 @@ class StepFiles:
                 if self.is_kept and (self.has_new or number % EVERY == 0):
                     self._keep(number)
         finally:
-            if hasattr(batches, "close"):
-                batches.close()  # pyright: ignore[reportAttributeAccessIssue]
+            close(batches)
         if self.is_kept:
             self._keep(number, is_complete=True)
 

@@ -134,7 +134,8 @@ class NDFrame:
     @classmethod
     def _of_tree(cls, names: Any, children: tuple[Table]) -> Self:
         """The object of a pytree; see `without_masks`."""
-        made = cls._of(children[0], names)  # pyright: ignore[reportAttributeAccessIssue]
+        kind: Any = cls
+        made = kind._of(children[0], names)
         made.__dict__["_is_of_tree"] = True
         return made
 

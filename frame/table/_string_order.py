@@ -6,12 +6,12 @@ from typing import Any
 import jax
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ... import primitives
 from ...shardings._compat import is_x64_enabled
 from ._layout import ONE_DEVICE
 from ._tracing import at_once
+from ._untyped import untyped_compute
 
 # Arrow's sort takes less time for fewer strings.
 LEAST_RADIX_SORTED = 1 << 14
@@ -76,10 +76,10 @@ def _sort_ties(
     """Sorts the strings at some positions, which hold them in any order, by Arrow."""
     rows = row_ids[positions]
     tied = strings.take(pa.array(rows))
-    order = pc.array_sort_indices(tied)  # pyright: ignore
+    order = untyped_compute.array_sort_indices(tied)
     tied = tied.take(order)
     row_ids[positions] = rows[order.to_numpy()]
-    differs = pc.not_equal(tied[1:], tied[:-1])  # pyright: ignore
+    differs = untyped_compute.not_equal(tied[1:], tied[:-1])
     is_head[positions[1:]] = differs.to_numpy(zero_copy_only=False)
 
 
@@ -95,7 +95,7 @@ class _Words:
         self._bytes = np.zeros(size + 8, np.uint8)
         if size:
             self._bytes[:size] = np.frombuffer(data, np.uint8, size)
-        bounds: Any = pc.min_max(strings)  # pyright: ignore
+        bounds: Any = untyped_compute.min_max(strings)
         least, greatest = (bounds[side].as_py().encode() for side in ("min", "max"))
         pairs = enumerate(zip(least, greatest, strict=False))
         self.num_common_bytes = next((at for at, (a, b) in pairs if a != b), len(least))

@@ -12,6 +12,7 @@ from ...primitives.staging import tiered
 from ._column import NAT, Array, Column
 from ._layout import ONE_DEVICE
 from ._search import search_rows
+from ._untyped import untyped_pandas
 
 # Their bins end with the last moment of a day.
 _ENDS_OF_PERIODS = ("ME", "BME", "W", "QE", "BQE", "YE", "BYE")
@@ -51,7 +52,7 @@ def outer_bins_of_times(
     If bins of months or weeks are closed on the right, pandas begins with the bin of the start of
     the day, and a last time at an edge is followed by a bin without rows.
     """
-    offset: Any = pd.tseries.frequencies.to_offset(rule)  # pyright: ignore
+    offset: Any = untyped_pandas.tseries.frequencies.to_offset(rule)
     is_exact = isinstance(offset, (pd.offsets.Tick, pd.offsets.Day)) or _is_end(rule)
     if is_exact or ends.hasnans or _closed(rule, options["closed"], options["origin"]) == "left":
         return bins.codes, bins.codes
@@ -67,8 +68,8 @@ def starts_of_bins(ends: pd.DatetimeIndex, rule: Any, options: dict[str, Any]) -
     """The times at which the bins of some times start, or end if those ends belong to them."""
     unit: Any = ends.unit
     ends = ends[:0] if ends.hasnans else ends.unique()
-    times = pd.Series(0, index=ends)
-    return times.resample(rule, **options).asfreq().index.as_unit(unit)  # pyright: ignore
+    times: Any = pd.Series(0, index=ends)
+    return times.resample(rule, **options).asfreq().index.as_unit(unit)
 
 
 def check_times_of_bins(column: Column) -> None:
@@ -82,7 +83,7 @@ def check_times_of_bins(column: Column) -> None:
 
 def depends_on_first_time(rule: Any, origin: Any) -> bool:
     """Whether pandas' bins depend on the first time, or on the last one."""
-    offset: Any = pd.tseries.frequencies.to_offset(rule)  # pyright: ignore
+    offset: Any = untyped_pandas.tseries.frequencies.to_offset(rule)
     if origin in ("start", "end", "end_day") or isinstance(offset, pd.offsets.BusinessDay):
         return True
     if isinstance(offset, pd.offsets.Tick):
@@ -92,7 +93,8 @@ def depends_on_first_time(rule: Any, origin: Any) -> bool:
 
 
 def _is_end(rule: Any) -> bool:
-    return pd.tseries.frequencies.to_offset(rule).rule_code.split("-")[0] in _ENDS_OF_PERIODS  # pyright: ignore
+    offset = untyped_pandas.tseries.frequencies.to_offset(rule)
+    return offset.rule_code.split("-")[0] in _ENDS_OF_PERIODS
 
 
 def _closed(rule: Any, closed: Any, origin: Any) -> str:
@@ -106,11 +108,11 @@ def _bins(
     ends: pd.DatetimeIndex, rule: Any, label: Any, options: dict[str, Any]
 ) -> tuple[pd.DatetimeIndex, pd.DatetimeIndex]:
     """The labels of pandas' bins, and their edges, one more."""
-    times = pd.Series(0, index=ends)
+    times: Any = pd.Series(0, index=ends)
     unit: Any = ends.unit
 
     def labels(which: Any) -> Any:
-        return times.resample(rule, label=which, **options).size().index.as_unit(unit)  # pyright: ignore
+        return times.resample(rule, label=which, **options).size().index.as_unit(unit)
 
     edges = labels("left").append(labels("right")[-1:])
     if _is_end(rule) and _closed(rule, options["closed"], options["origin"]) == "right":

@@ -15,6 +15,7 @@ from ..table._layout import Layout
 from ..table._table import Count, Table, is_row
 from ..table._take import before, position
 from ..table._tracing import at_once, is_traced
+from ..table._untyped import untyped_pandas
 from ._reduce_windows import Values, WindowReduction, reduce_ordered, reduce_values
 from ._window_order import ORDER_METHODS, WindowEnds
 
@@ -46,13 +47,13 @@ class TimePlan(NamedTuple):
 def as_time_span(times: Column, window: Any, closed: Any, center: Any) -> TimeSpan:
     """The span that a window names, over times."""
     try:
-        span = pd.Timedelta(pd.tseries.frequencies.to_offset(window))  # pyright: ignore
+        span: Any = pd.Timedelta(untyped_pandas.tseries.frequencies.to_offset(window))
     except ValueError:
         raise ValueError(
             f"passed window {window} is not compatible with a datetimelike index"
         ) from None
     unit: Any = times.type.unit
-    length = span.as_unit(unit)._value  # pyright: ignore
+    length = span.as_unit(unit)._value
     if length <= 0:
         raise ValueError(f"rolling: a span of time must be positive in units of {unit}, got {span}")
     if center and length % 2:
