@@ -63,9 +63,10 @@ class FrameGroupBy(FrameGroupByValueCounts, FrameGroupByCorrelation, _GroupBy):
         return SeriesGroupBy(frame, frame._labels.take([position]), [position], self._grouped)
 
     def __getattr__(self, name: str) -> Any:
-        source: Any = self._source
-        if not name.startswith("_") and name in source._labels:
-            return self[name]
+        if not name.startswith("_"):
+            source: Any = self._source
+            if name in source._labels:
+                return self[name]
         raise _absent(self, name)
 
 
