@@ -95,8 +95,8 @@ def merge_ordered(
         for keys in (left_keys, right_keys)
     ]
     if fill is not None:
-        numbers = tuple(frame._column(_GROUP).data for frame in (left, right))
-        fill = functools.partial(_filled, group_numbers=numbers)
+        group_ids = tuple(frame._column(_GROUP).data for frame in (left, right))
+        fill = functools.partial(_filled, group_ids=group_ids)
     keys = KeyArguments(None, sides[0], sides[1], False, False)
     merged = merge_frames(left, right, how, keys, True, suffixes, False, None, capacity, fill)
     return _with_group_values(merged, values, by)
@@ -131,8 +131,8 @@ def _numbered(grouped: Any, other: Any, by: list[Any]) -> tuple[Any, Any, Any]:
     values = grouped[by].drop_duplicates()
     if not len(values):
         raise ValueError("No objects to concatenate: no row has a group.")
-    numbers = grouped.groupby(by, sort=False).ngroup()
-    grouped = _with_column(grouped, numbers._only)
+    group_ids = grouped.groupby(by, sort=False).ngroup()
+    grouped = _with_column(grouped, group_ids._only)
     number = values.reset_index(drop=True).reset_index()._table.columns[0]
     each: Any = values._make_frame([number], values._labels.take([0]))
     each = each.set_axis([_GROUP], axis=1)
@@ -148,9 +148,9 @@ def _with_column(frame: Any, column: Column) -> Any:
 
 
 def _with_group_values(merged: Any, values: Any, by: list[Any]) -> Any:
-    """The result with the values of its groups, without their numbers."""
-    numbers = merged._column(_GROUP).data.astype(jnp.int32)
-    columns = take_columns(values._table.columns, numbers, merged._table.layout)
+    """The result with the values of its groups, without their ids."""
+    group_ids = merged._column(_GROUP).data.astype(jnp.int32)
+    columns = take_columns(values._table.columns, group_ids, merged._table.layout)
     for label, column in zip(by, columns, strict=True):
         merged[label] = merged._make_series(column, label)
     return merged.drop(columns=[_GROUP])
@@ -160,12 +160,12 @@ def _listed(keys: Any) -> list[Any]:
     return list(keys) if isinstance(keys, (list, tuple)) else [keys]
 
 
-def _filled(pairs: RowPairs, group_numbers: tuple[Array, Array] | None = None) -> RowPairs:
+def _filled(pairs: RowPairs, group_ids: tuple[Array, Array] | None = None) -> RowPairs:
     """Pairs in which the last row of a side stands for an absent one, in each group."""
     left, right = pairs.left, pairs.right
     groups = None
-    if group_numbers is not None:
-        groups = _groups_of_pairs(group_numbers, (left.row_ids, right.row_ids), left.layout)
+    if group_ids is not None:
+        groups = _groups_of_pairs(group_ids, (left.row_ids, right.row_ids), left.layout)
     sides = (_with_last_rows(side, groups, pairs.num_rows) for side in (left, right))
     return pairs._replace(**dict(zip(("left", "right"), sides, strict=True)))
 
@@ -198,8 +198,8 @@ def _last(a: Array, b: Array) -> Array:
 
 @functools.partial(tiered, static_argnums=2)
 def _groups_of_pairs(
-    numbers: tuple[Array, Array], row_ids: tuple[Array, Array], layout: Layout
+    group_ids: tuple[Array, Array], row_ids: tuple[Array, Array], layout: Layout
 ) -> Array:
     """The number of the group of each pair of rows."""
-    left, right = (gather(n, rows, layout) for n, rows in zip(numbers, row_ids, strict=True))
+    left, right = (gather(n, rows, layout) for n, rows in zip(group_ids, row_ids, strict=True))
     return jnp.where(row_ids[0] < 0, right, left).astype(jnp.int32)

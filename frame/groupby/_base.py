@@ -28,7 +28,7 @@ from ._one_pass_sums import (
     KeySums,
     are_sums,
     finished_sums,
-    is_unwritten,
+    needs_no_force,
     sums_by_key,
     sums_by_segment,
 )
@@ -106,11 +106,11 @@ def _sums_by_key(
     keys: Sequence[Column], table: Table, columns: Sequence[Column], plan: Pairs, options: Options
 ) -> KeySums | None:
     """`sums_by_key`, of all rows of a source if a mask selects most of them."""
-    written = [column for column in columns if not is_unwritten(column)]
-    is_all = options.dropna and len(written) == len(columns)
+    to_force = [column for column in columns if not needs_no_force(column)]
+    is_all = options.dropna and len(to_force) == len(columns)
     rows = unfiltered((*keys, *columns), table.num_rows) if is_all else None
     if rows is None:
-        force((*keys, *written))
+        force((*keys, *to_force))
         return sums_by_key(keys, table, columns, plan, options)
     keys, columns = rows.columns[: len(keys)], rows.columns[len(keys) :]
     # A row of a missing key is in no group. Codes need no mask for that.

@@ -240,7 +240,7 @@ def _accumulate(reduce: Reduce, columns: Sequence[Column], plan: Plan) -> Parts:
         if part == SIZES or part.dtype or columns[part.position].valid is not None
     ]
     leaves = [
-        None if part == SIZES else _unwritten_or_leaf(columns[part.position], part)
+        None if part == SIZES else _deferred_or_leaf(columns[part.position], part)
         for part in at_first
     ]
     totals = dict(zip(at_first, reduce(leaves, _sum_dtypes(at_first)), strict=True))
@@ -261,16 +261,16 @@ def _accumulate(reduce: Reduce, columns: Sequence[Column], plan: Plan) -> Parts:
     return totals
 
 
-def is_unwritten(column: Column) -> bool:
-    """Whether a column is a deferred constant, or a deferred product of forced columns."""
+def needs_no_force(column: Column) -> bool:
+    """Whether a column is added up deferred: a constant, or a product of forced columns."""
     factors = factors_of(column)
     return constant_of(column) is not None or (
         factors is not None and all(factor.node is None for factor in factors)
     )
 
 
-def _unwritten_or_leaf(column: Column, part: Part) -> Any:
-    """Like `_leaf`, but of columns that are not written yet two factors or an integer constant."""
+def _deferred_or_leaf(column: Column, part: Part) -> Any:
+    """Like `_leaf`, but two factors or an integer constant of deferred columns."""
     if part.dtype:
         constant, factors = constant_of(column), factors_of(column)
         is_exact = np.dtype(part.dtype).kind in "iu"
