@@ -33,14 +33,15 @@ def varying_axes(*arrays: Any) -> frozenset[str]:
 
 def result_type_of(shape: Sequence[int], dtype: Any, axes: frozenset[str]) -> jax.ShapeDtypeStruct:
     """Describes the result of a foreign call that varies over the mesh axes `axes`."""
-    if not axes:
+    mesh = jax.sharding.get_abstract_mesh()
+    if not (axes or mesh.manual_axes):
         return jax.ShapeDtypeStruct(tuple(shape), dtype)
     # JAX accepts a manual axis type only with a sharding. Inside shard_map nothing is left to
     # shard, so it is the empty sharding on the mesh in scope.
     return jax.ShapeDtypeStruct(
         tuple(shape),
         dtype,
-        sharding=NamedSharding(jax.sharding.get_abstract_mesh(), PartitionSpec()),
+        sharding=NamedSharding(mesh, PartitionSpec()),
         manual_axis_type=jax.sharding.ManualAxisType(varying=axes),
     )
 

@@ -2,7 +2,7 @@
 """The calls of the local ops whose programs are compiled, and the same work in `jax.numpy`.
 
 Columns have 32 bits and the same number of rows. The number of segments, bins and buckets is the
-same for every number of rows.
+same for every number of rows, but for segments of "many".
 """
 
 from collections.abc import Callable, Sequence
@@ -200,6 +200,7 @@ CASES: dict[str, Case] = {
         lambda a, b: jnp.setdiff1d(a, b, size=len(a)),
     ),
     "join": Case((INT, INT), lambda a, b: local.join(a, b, capacity=len(a))),
+    "join outer": Case((INT, INT), lambda a, b: local.join(a, b, how="outer", capacity=2 * len(a))),
     "join_size": Case((INT, INT), local.join_size),
     "join_asof": Case((FLOAT, FLOAT), local.join_asof),
     "reduce": Case((FLOAT,), lambda x: local.reduce(x, "sum"), jnp.sum, MANY_ROWS),
@@ -214,6 +215,16 @@ CASES: dict[str, Case] = {
     "select_rank": Case((FLOAT,), lambda x: local.select_rank(x, jnp.array([0, 100, 10_000]))),
     "top_k": Case((FLOAT,), lambda x: local.top_k(x, TOP), lambda x: lax.top_k(x, TOP), MANY_ROWS),
     **{f"segment_{op}": _segment_case(op) for op in SEGMENT_OPS},
+    "segment_sum of many": Case(
+        (FLOAT, INT),
+        lambda x, ids: local.segment_sum(x, ids, len(x)),
+        lambda x, ids: jax.ops.segment_sum(x, ids, len(x)),
+    ),
+    "segment_max of many": Case(
+        (FLOAT, INT),
+        lambda x, ids: local.segment_max(x, ids, len(x)),
+        lambda x, ids: jax.ops.segment_max(x, ids, len(x)),
+    ),
     "segment_nunique": Case((INT, INT), lambda x, s: local.segment_nunique(x, s, NUM_SEGMENTS)),
     "segment_quantile": Case(
         (FLOAT, INT), lambda x, s: local.segment_quantile(x, s, NUM_SEGMENTS, 0.5)

@@ -25,7 +25,7 @@ from ._pair_counts import (
     total_pairs,
     unmatched_rows,
 )
-from ._sorted_match import match_by_sort, pairs_by_shifts
+from ._sorted_match import match_by_sort, outer_pairs_by_shifts, pairs_by_shifts
 
 # The numbers of the kernel.
 _HOW_NUMBERS = {"inner": 0, "left": 1, "outer": 2, "semi": 3, "anti": 4}
@@ -54,8 +54,8 @@ class Pairs(NamedTuple):
 class Matches(NamedTuple):
     """The matches of two sides, from which pairs are written.
 
-    On TPU, but for outer joins, `groups` begin with the start of the matches of each left row in
-    `right_rows`, and `offsets` begin with their number; see `SortedMatch`.
+    On TPU `groups` begin with the start of the matches of each left row in `right_rows`, and
+    `offsets` begin with their number; see `SortedMatch`, of outer joins too.
 
     Attributes:
         groups: the group id of each valid left row, then of each right row; arbitrary in padding.
@@ -102,7 +102,7 @@ def join_words(
     def tpu(left: Side, right: Side) -> Pairs:
         return _sorted_pairs(_sorted_match(left, right, column, how), how, capacity)
 
-    return _by_platform(native, xla, tpu, how, left, right)
+    return _by_platform(native, xla, tpu, left, right)
 
 
 def match_words(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -> Matches:
@@ -117,7 +117,7 @@ def match_words(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -
     def tpu(left: Side, right: Side) -> Matches:
         return _sorted_match(left, right, column, how)
 
-    return _by_platform(native, xla, tpu, how, left, right)
+    return _by_platform(native, xla, tpu, left, right)
 
 
 def pairs_of(matches: Matches, how: GroupedHow, capacity: int) -> Pairs:
@@ -132,7 +132,7 @@ def pairs_of(matches: Matches, how: GroupedHow, capacity: int) -> Pairs:
     def tpu(matches: Matches) -> Pairs:
         return _sorted_pairs(matches, how, capacity)
 
-    return _by_platform(native, xla, tpu, how, matches)
+    return _by_platform(native, xla, tpu, matches)
 
 
 def count_pairs(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -> Array:
@@ -149,11 +149,11 @@ def count_pairs(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -
     def tpu(left: Side, right: Side) -> Array:
         return match_by_sort(left, right, column, how).total
 
-    return _by_platform(native, xla, tpu, how, left, right)
+    return _by_platform(native, xla, tpu, left, right)
 
 
-def _by_platform(native: Any, xla: Any, tpu: Any, how: GroupedHow, *arguments: Any) -> Any:
-    ways = ({"cpu": native} if is_native() else {}) | ({} if how == "outer" else {"tpu": tpu})
+def _by_platform(native: Any, xla: Any, tpu: Any, *arguments: Any) -> Any:
+    ways = ({"cpu": native} if is_native() else {}) | {"tpu": tpu}
     return by_platform(*arguments, default=xla, **ways)
 
 
@@ -207,9 +207,13 @@ def _sorted_match(left: Side, right: Side, column: OrderedWord, how: GroupedHow)
 
 
 def _sorted_pairs(matches: Matches, how: GroupedHow, capacity: int) -> Pairs:
-    length = matches.left.words.shape[0]
-    of_left = matches.groups[:length], matches.offsets[:length]
-    rows = pairs_by_shifts(*of_left, matches.right_rows, matches.num_left, how, capacity)
+    if how == "outer":
+        of_both = matches.groups, matches.offsets[: matches.groups.shape[0]]
+        rows = outer_pairs_by_shifts(*of_both, matches.right_rows, capacity)
+    else:
+        length = matches.left.words.shape[0]
+        of_left = matches.groups[:length], matches.offsets[:length]
+        rows = pairs_by_shifts(*of_left, matches.right_rows, matches.num_left, how, capacity)
     return Pairs(*rows, _as_count(matches.total), *matches[-2:])
 
 

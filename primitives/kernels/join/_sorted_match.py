@@ -24,13 +24,17 @@ from ..sort._radix_sort import sort_columns
 from ._grouped_sides import Side, one_after_the_other
 from ._pair_counts import GroupedHow, pairs_of_row, total_pairs
 
+# In place of a left row: a right row without a match, one with a match, and padding.
+_ALONE, _MATCHED, _PADDING = (np.int32(number) for number in (-1, -2, -3))
+
 
 class SortedMatch(NamedTuple):
-    """The matches of each left row.
+    """The matches of each left row; of an outer join the rows of both sides in their order.
 
     Attributes:
-        begins: where the matches of each left row begin in `right_rows`.
-        num_matches: their number; zero in padding.
+        begins: where the matches of each left row begin in `right_rows`; of an outer join the left
+            row at each position, or what is there.
+        num_matches: the number of matches of a left row; zero in padding.
         right_rows: the right rows in the order of their words, then of their ids.
         total: the number of pairs: int64, or int32 without x64 mode, which saturates.
         num_unmatched_left: the number of left rows without a match.
@@ -46,7 +50,7 @@ class SortedMatch(NamedTuple):
 
 
 def match_by_sort(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -> SortedMatch:
-    """Finds the matches of each left row; not for outer joins."""
+    """Finds the matches of each left row."""
     num_left, num_right = left.words.shape[0], right.words.shape[0]
     words = one_after_the_other(left.words, right.words, left.num_valid)
     num_valid = left.num_valid + right.num_valid
@@ -65,21 +69,49 @@ def match_by_sort(left: Side, right: Side, column: OrderedWord, how: GroupedHow)
     num_matches = jnp.where(is_left, ends - num_before, 0)
     # A run that begins with a right row has no left one.
     alone = jnp.where(is_head & is_right, ends - num_before + 1, 0)
-    of_left, count = select_words(is_left, (ids, num_before, num_matches), num_left, num_valid)
-    row_ids, *of_left = of_left
-    rows = jax.lax.iota(jnp.int32, num_left)
-    row_ids = jnp.where(rows < count, row_ids, rows)
-    begins, num_matches_of_rows = put_back(row_ids, of_left)
+    if how == "outer":
+        # Left rows come first in a run, so its head tells whether it has one.
+        heads = jax.lax.cummax(jnp.where(is_head, 2 * positions + is_left.astype(jnp.int32), 0))
+        of_right = jnp.where((heads & 1) != 0, _MATCHED, _ALONE)
+        begins = jnp.where(is_left, ids, jnp.where(is_right, of_right, _PADDING))
+        num_matches_of_rows = num_matches
+        total = total_pairs(jnp.ones_like(begins), _pairs_of_position(begins, num_matches), "inner")
+    else:
+        of_left, count = select_words(is_left, (ids, num_before, num_matches), num_left, num_valid)
+        row_ids, *of_left = of_left
+        rows = jax.lax.iota(jnp.int32, num_left)
+        row_ids = jnp.where(rows < count, row_ids, rows)
+        begins, num_matches_of_rows = put_back(row_ids, of_left)
+        total = total_pairs(is_left.astype(jnp.int32), num_matches, how)
     right_ids = ids - left.num_valid
     (right_rows,), _ = select_words(is_right, (right_ids,), num_right, num_valid)
     return SortedMatch(
         begins,
         num_matches_of_rows,
         right_rows,
-        total_pairs(is_left.astype(jnp.int32), num_matches, how),
+        total,
         jnp.sum(is_left & (num_matches == 0), dtype=jnp.int32),
         jnp.sum(alone, dtype=jnp.int32),
     )
+
+
+def _pairs_of_position(left_rows: Array, num_matches: Array) -> Array:
+    """The number of pairs that each position of an outer join begins."""
+    of_right = (left_rows == _ALONE).astype(jnp.int32)
+    return jnp.where(left_rows >= 0, jnp.maximum(num_matches, 1), of_right)
+
+
+def outer_pairs_by_shifts(
+    left_rows: Array, num_matches: Array, right_rows: Array, capacity: int
+) -> tuple[Array, Array]:
+    """The left and the right rows of the pairs of an outer `SortedMatch`; -1 for no row."""
+    is_right = (left_rows == _ALONE) | (left_rows == _MATCHED)
+    # The right rows before a left row, and before a right row without a match.
+    begins = jnp.cumsum(is_right, dtype=jnp.int32) - is_right.astype(jnp.int32)
+    num_copies = _pairs_of_position(left_rows, num_matches)
+    has_right = is_right | (num_matches > 0)
+    left_rows = jnp.maximum(left_rows, -1)
+    return _write_pairs(left_rows, num_copies, has_right, begins, right_rows, capacity)
 
 
 def pairs_by_shifts(
@@ -93,21 +125,34 @@ def pairs_by_shifts(
     """The left and the right rows of the pairs of a `SortedMatch`; -1 for no match."""
     rows = jax.lax.iota(jnp.int32, begins.shape[0])
     num_copies = jnp.where(rows < num_left, pairs_of_row(num_matches, how), 0)
-    if begins.shape[0] == 0 or capacity == 0:
+    if how in ("semi", "anti"):
+        right_rows = right_rows[:0]
+    return _write_pairs(rows, num_copies, num_matches > 0, begins, right_rows, capacity)
+
+
+def _write_pairs(
+    left_rows: Array,
+    num_copies: Array,
+    has_right: Array,
+    begins: Array,
+    right_rows: Array,
+    capacity: int,
+) -> tuple[Array, Array]:
+    """Repeats left rows, -1 for none, beside the right rows from `begins` on."""
+    if left_rows.shape[0] == 0 or capacity == 0:
         nothing = jnp.full_like(num_copies, -1, shape=(capacity,))
         return nothing, nothing
     ends = saturating_ends(num_copies, capacity)
     firsts = jnp.pad(ends[:-1], (1, 0))
-    # The lowest bit tells whether there is a match.
-    marked_rows = 2 * rows.astype(jnp.uint32) | (num_matches > 0).astype(jnp.uint32)
+    # The lowest bit tells whether there is a right row.
+    marked_rows = 2 * (left_rows + 1).astype(jnp.uint32) | has_right.astype(jnp.uint32)
     # What to add to the position of a pair.
-    distances = begins - firsts
-    columns = (marked_rows,) if how in ("semi", "anti") else (marked_rows, distances)
+    columns = (marked_rows, begins - firsts) if right_rows.shape[0] else (marked_rows,)
     marked_rows, *distances = repeat_by_shifts(firsts, num_copies > 0, columns, capacity)
     positions = jax.lax.iota(jnp.int32, capacity)
     is_pair = positions < ends[-1]
-    left_rows = jnp.where(is_pair, (marked_rows >> np.uint32(1)).astype(jnp.int32), -1)
-    if not distances or right_rows.shape[0] == 0:
+    left_rows = jnp.where(is_pair, (marked_rows >> np.uint32(1)).astype(jnp.int32) - 1, -1)
+    if not distances:
         return left_rows, jnp.full_like(left_rows, -1)
     has_match = is_pair & ((marked_rows & np.uint32(1)) != 0)
     index = jnp.where(has_match, positions + distances[0], 0)

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import oracles
 import pytest
+from jaxframes import shardings
 from jaxframes.primitives import local
 from jaxframes.primitives.contract._platform import traced_for
 from jaxframes.primitives.kernels.base import _pallas
@@ -43,3 +44,17 @@ def test_lines_have_whole_registers(num_rows):
     assert lines.shape[1] == _pallas.LANES
     oracles.assert_same_bits(_pallas.of_lines(lines, num_rows), column)
     assert lines.size - num_rows < _pallas.REGISTER_ROWS
+
+
+def test_kernels_take_constants_inside_shard_map():
+    mesh = shardings.make_mesh(2)
+    by_row = jax.sharding.PartitionSpec(mesh.axis_names)
+    ids = np.zeros(1024, np.int32)
+
+    def extremes(rows):
+        # All that the kernel reads is the same on both devices.
+        return rows + local.segment_max(np.arange(1024, dtype=np.int32), ids, 1)
+
+    on_mesh = jax.shard_map(extremes, mesh=mesh, in_specs=by_row, out_specs=by_row)
+    rows = jax.ShapeDtypeStruct((2,), np.int32)
+    assert "tpu_custom_call" in interpreted.lowered_with_kernels(on_mesh, rows)
