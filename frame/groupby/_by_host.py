@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..table._column import Column
+from ..table._column import Column, host_array
 from ..table._dtypes import narrowed
 from ..table._from_host import column_from
 from ..table._user_functions import as_frames, as_pandas
@@ -50,14 +50,13 @@ def _key(grouped: GroupByBase, key: Any, source: Any) -> Any:
 def reduced_on_host(grouped: GroupByBase, position: int, function: Callable[..., Any]) -> Column:
     """The value of each group that a function of a column's groups returns."""
     groups, table = grouped._groups, grouped._table
-    columns = [table.columns[position], *(key.column for key in grouped._grouped.keys)]
-    rows, *keys = (
-        grouped._source._make_series(column, None, table).to_pandas().reset_index(drop=True)
-        for column in columns
+    rows: Any = grouped._source._make_series(table.columns[position], None, table).to_pandas()
+    # By number, because groups may have no rows, and bins of time have no column of keys.
+    numbers = pd.Categorical.from_codes(
+        host_array(groups.group_ids)[: len(rows)], categories=range(int(groups.count))
     )
-    options = grouped._options
-    settings = {name: getattr(options, name) for name in ("sort", "dropna", "observed")}
-    results = rows.groupby(keys, **settings).agg(called_with_frames(function))
+    by_number = rows.reset_index(drop=True).groupby(numbers, observed=False)
+    results = by_number.agg(called_with_frames(function))
     return column_from(narrowed(results), groups.capacity, groups.layout)
 
 

@@ -8,6 +8,7 @@ over a mesh, and cost what these methods cost. Whatever else a function does wit
 """
 
 import operator
+import sys
 from collections.abc import Callable, Hashable
 from typing import Any, NoReturn
 
@@ -100,6 +101,14 @@ class _Traced:
 
     def __getattr__(self, name: str) -> Any:
         return self._trace.refuse(name)
+
+    @property
+    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
+        # A function that asks for the type of its group would take another branch on the host.
+        asker = sys._getframe(1).f_globals.get("__name__", "")
+        if not asker.startswith(__name__.partition(".")[0]):
+            self._trace.refuse("isinstance")
+        return type(self)
 
     def __setattr__(self, name: str, value: Any) -> None:
         self._trace.refuse(f"assignment to {name}")

@@ -12,6 +12,7 @@ import jax
 import numpy as np
 import pandas as pd
 
+from ...shardings._compat import is_x64_enabled
 from ._dtypes import narrowed
 from ._ndframe import NDFrame
 
@@ -99,6 +100,8 @@ def as_frames(value: Any) -> Any:
 
 def _narrowed(frame: pd.DataFrame) -> pd.DataFrame:
     """A frame of the host in the dtypes of the device."""
+    if is_x64_enabled():
+        return frame
     columns = [narrowed(frame.iloc[:, at]) for at in range(frame.shape[1])]
     if all(one.dtype == dtype for one, dtype in zip(columns, frame.dtypes, strict=True)):
         return _with_narrow_labels(frame)
@@ -107,6 +110,8 @@ def _narrowed(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _with_narrow_labels(rows: Any) -> Any:
     index = rows.index
+    if is_x64_enabled():
+        return rows
     if isinstance(index, (pd.RangeIndex, pd.MultiIndex)) or narrowed(index).dtype == index.dtype:
         return rows
     return rows.set_axis(narrowed(index))

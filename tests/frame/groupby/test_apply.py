@@ -230,6 +230,19 @@ def test_the_engine_of_a_function():
         groups.apply(3)
 
 
+def test_a_trace_that_asks_for_the_type_or_catches_its_error_is_not_used():
+    groups = JaxFrame(_frame()).groupby("k")
+    kind = lambda g: g.i.sum() if isinstance(g, JaxFrame) else g.i.min()  # noqa: E731
+    assert groups.apply(kind).tolist() == [6, 5, 10]
+    assert groups.i.apply(lambda s: s.sum() if isinstance(s, JaxSeries) else 0).tolist() == [
+        6,
+        5,
+        10,
+    ]
+    caught = lambda g: _or_none(lambda: int(g.i.sum())) or g.i.min()  # noqa: E731
+    assert groups.apply(caught).tolist() == [6, 5, 10]
+
+
 def test_errors_of_functions_are_their_own():
     assert_same_error(lambda f: f.groupby("k").apply(lambda g: g.bogus), _frame())
     assert_same_error(lambda f: f.groupby("k").apply(lambda g: g["bogus"]), _frame())

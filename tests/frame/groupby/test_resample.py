@@ -187,3 +187,16 @@ def test_wrong_uses():
         grouped.resample("D").interpolate()
     with pytest.raises(NotImplementedError, match="inside jit"):
         jax.jit(lambda f: f.groupby("k").resample("D").i.sum())(on_device(frame))
+
+
+def test_functions_of_the_user():
+    times = pd.to_datetime(["2024-01-01", "2024-01-01", "2024-01-03", "2024-01-03"])
+    frame = pd.DataFrame({"k": [5, 4, 5, 5], "x": [1.0, 2.0, 3.0, 4.0]}, index=times)
+    assert_parity(
+        lambda f: (
+            f.groupby("k").resample("D").x.agg(lambda s: float(len(s))),
+            f.groupby("k").resample("D").x.agg(["sum", lambda s: s.max()]),
+        ),
+        frame,
+        ways=["eager"],
+    )
