@@ -40,18 +40,10 @@ def merged_frame(
     indicator: Hashable = None,
     values: RowPairs | None = None,
 ) -> Any:
-    """The frame of a merge.
+    """The frame of a merge, with the `labels` of the columns of both sides.
 
-    Args:
-        plan: the keys.
-        pairs: the rows of the keys and of the index.
-        left: the left frame.
-        right: the right frame.
-        labels: the labels of the columns of both sides, with suffixes.
-        how: decides the row labels, together with `named`; 0, 1, ... if left out.
-        named: the arguments that name the keys.
-        indicator: the label of the indicator column, if there is one.
-        values: the rows of the other columns, if they differ.
+    `how` and `named` decide the row labels, 0, 1, ... if left out. Keys and row labels have the
+    rows of `pairs`, and other columns those of `values`, if they differ.
     """
     kept, values = plan.kept(right), values or pairs
     right_columns = [right._table.columns[position] for position in kept]

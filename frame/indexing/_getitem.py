@@ -220,9 +220,11 @@ class FrameSelection(FrameBase, RowSelection):
         return self._series_at(positions[0])
 
     def __getattr__(self, name: str) -> Any:
-        if not name.startswith("_") and name in self._labels:
+        # A frame that `copy` or `pickle` has just made has no labels yet.
+        labels = () if name.startswith("_") else self._labels
+        if name in labels:
             return self[name]
-        return _absent_attribute(self, "JaxFrame", name, self._labels)
+        return _absent_attribute(self, "JaxFrame", name, labels)
 
     def __contains__(self, label: object) -> bool:
         return label in self._labels.index

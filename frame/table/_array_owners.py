@@ -115,8 +115,10 @@ def _reads(node: Any, arrays: frozenset[int]) -> bool:
         case Source(column=column):
             return _reads(column, arrays)
         case Column():
-            if node.node is not None:
-                return _reads(node.node, arrays)
+            # Read once: another thread may force the column meanwhile.
+            own = node.node
+            if own is not None:
+                return _reads(own, arrays)
             return any(id(array) in arrays for array in node.arrays if array is not None)
     return False
 

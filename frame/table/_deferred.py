@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ._array_owners import are_any_deferred, orphans, readers, unwatch, watch
-from ._column import Array, Column, ColumnType
+from ._column import Array, Column
 from ._map_program import compute
 from ._nodes import Constant, Map, Node, Selected
 from ._selections import Selection
@@ -32,14 +32,13 @@ class DeferredColumn(Column):
     node: Node | None  # pyright: ignore[reportIncompatibleVariableOverride]
     _forced: Column | None
     # What is known of the column before it is forced.
-    _type: ColumnType
     _dtype: np.dtype
     _has_mask: bool
     _capacity: int
 
     def __init__(self, node: Node):
         fields = self.__dict__
-        fields["_type"], fields["_dtype"] = node.type, node.dtype
+        fields["type"], fields["_dtype"] = node.type, node.dtype
         fields["_has_mask"], fields["_capacity"] = node.has_mask, node.capacity
         fields["node"], fields["_forced"] = node, None
         watch(self)
@@ -55,7 +54,7 @@ class DeferredColumn(Column):
     def fill(self, data: Array, valid: Array | None = None) -> None:
         """Ends the deferral with the arrays."""
         # In this order: other threads read them meanwhile.
-        self.__dict__["_forced"] = Column(data, valid, self._type)
+        self.__dict__["_forced"] = Column(data, valid, self.type)
         self.__dict__["node"] = None
         unwatch(self)
 
@@ -75,11 +74,6 @@ class DeferredColumn(Column):
     def valid(self) -> Array | None:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The rows with a value; see `Column`. Forces a column that has a mask."""
         return self.forced().valid if self._has_mask else None
-
-    @property
-    def type(self) -> ColumnType:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The type of the values."""
-        return self._type
 
     @property
     def dtype(self) -> np.dtype:

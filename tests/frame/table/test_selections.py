@@ -20,6 +20,7 @@ from jaxframes import frame as jf
 from jaxframes.frame import JaxFrame
 from jaxframes.frame.table import _array_owners, _defer, _dictionary, _selections
 from jaxframes.frame.table._deferred import DeferredColumn
+from jaxframes.frame.table._tracing import is_traced
 
 NUM_ROWS = 90
 
@@ -143,6 +144,15 @@ def test_selections_in_place_are_one_pytree():
     leaves = jax.tree.leaves(one)
     assert all(a is b for a, b in zip(leaves, jax.tree.leaves(one), strict=True))
     assert jax.jit(lambda f: f["i"].max())(frame[frame["i"] > 4]) == 16
+
+
+def test_deferred_columns_are_leaves_that_are_not_traced():
+    frame = JaxFrame(example())
+    selected = frame[frame["i"] > 4]
+    column = selected._stored.columns[0]
+    assert jax.tree.leaves(column) == [column]
+    assert not is_traced(selected._stored)
+    assert set(frame.columns) - {"i"} <= set(deferred(selected))
 
 
 def test_arrays_that_are_read_first_inside_jit():
