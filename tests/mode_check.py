@@ -83,6 +83,7 @@ EXCUSED: dict[str, Callable[[Case], bool]] = {
     ),
     "inside jit": lambda case: case.mode == "jit",
     "inside jit without values": lambda case: case.mode == "jit" and _have_no_values(case),
+    "no values": lambda case: _have_no_values(case),
     "no rows": lambda case: _have_no_rows(case),
     "small integers": lambda case: any("int8" in map(str, one.dtypes) for one in case.frames),
     "infinities": lambda case: "inf" in case.found,
@@ -150,6 +151,7 @@ def _have_no_values(case: Case) -> bool:
 _OF_MODES = frozenset(
     [
         "no categories",
+        "no values",
         "a plan without an error",
         "sign of zero",
         "sign of zero inside programs",
