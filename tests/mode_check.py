@@ -100,6 +100,7 @@ EXCUSED: dict[str, Callable[[Case], bool]] = {
     "infinite values": lambda case: _have_infinities(case),
     "dtypes": lambda case: case.are_dtypes,
     "objects": lambda case: case.dtype in _OF_OBJECTS and _have_objects(case),
+    "objects from pandas": lambda case: case.mode == "from pandas" and _have_objects(case),
     "bools with missing values": lambda case: _have_objects(case),
     "wide integers": lambda case: _have_wide_integers(case),
     "a plan without an error": lambda case: (
@@ -152,6 +153,7 @@ _OF_MODES = frozenset(
     [
         "no categories",
         "no values",
+        "objects from pandas",
         "a plan without an error",
         "sign of zero",
         "sign of zero inside programs",
