@@ -55,7 +55,8 @@ napoleon_numpy_docstring = False
 napoleon_custom_sections = ["Returns", "Cost", "Guarantees", ("Attributes", "params_style")]
 default_role = "py:obj"
 nitpick_ignore = [
-    ("py:exc", name) for name in ("NotImplementedError", "RuntimeError", "TypeError", "ValueError")
+    ("py:exc", name)
+    for name in ("NotImplementedError", "ParserError", "RuntimeError", "TypeError", "ValueError")
 ]
 
 
