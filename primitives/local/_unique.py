@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from ..contract._arguments import as_capacity, as_keys, as_num_valid
+from ..contract._arguments import as_capacity, as_keys, as_num_valid, as_valid_rows
 from ..contract._key_bits import ordered_words
 from ..contract._typing import Array, ArrayLike, Int, Integer, Keys, PyTree
 from ..tiers._tiered import tiered
@@ -73,7 +73,7 @@ def unique(
     columns, is_tuple = as_keys(keys, caller)
     num_rows = columns[0].shape[0]
     capacity = as_capacity(capacity, num_rows, caller)
-    valid = as_num_valid(num_valid, num_rows, caller)
+    valid = as_valid_rows(num_valid, num_rows, caller)
     asked = (bool(return_index), bool(return_inverse), bool(return_counts))
     unique_columns, *rest = unique_columns_of(columns, valid, capacity, asked)
     return Unique(unique_columns if is_tuple else unique_columns[0], *rest)
@@ -81,17 +81,26 @@ def unique(
 
 @functools.partial(tiered, static_argnums=(2, 3))
 def unique_columns_of(
-    columns: tuple[Array, ...], num_valid: Array, capacity: int, asked: tuple[bool, bool, bool]
+    columns: tuple[Array, ...],
+    num_valid: Array | None,
+    capacity: int,
+    asked: tuple[bool, bool, bool],
 ) -> tuple[Any, ...]:
-    """The distinct keys of checked columns; row ids, inverse and counts; and their number."""
+    """The distinct keys of checked columns; row ids, inverse and counts; and their number.
+
+    If all rows are valid, `num_valid` is None, and the sort needs no mask.
+    """
     with_index, with_inverse, with_counts = asked
+    given, num_rows = num_valid, columns[0].shape[0]
+    if num_valid is None:
+        num_valid = as_num_valid(None, num_rows, "unique")
     if with_index or with_inverse:
         runs = find_runs(columns, num_valid, is_sorted=False)
-        row_ids = jax.lax.iota(jnp.int32, columns[0].shape[0]) if with_index else None
+        row_ids = jax.lax.iota(jnp.int32, num_rows) if with_index else None
         rows, sorted_rows = (columns, row_ids), (runs.columns, runs.row_ids if with_index else None)
     else:
         # No row ids are needed: the keys alone are sorted.
-        columns = radix_sort(columns, num_valid=num_valid)
+        columns = radix_sort(columns, num_valid=given)
         words = ordered_words(columns, (False,) * len(columns))
         runs, rows, sorted_rows = runs_of_words(words, None, num_valid), (columns, None), None
     (unique_columns, row_ids), count = runs.first_rows(rows, capacity, sorted_rows)
