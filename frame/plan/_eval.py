@@ -87,7 +87,7 @@ def eval(
         if result is None:
             raise ValueError("cannot assign without a target object. Pass target=, a frame.")
         result[assigned] = value
-        variables = ChainMap({assigned: result[assigned]}, variables)  # pyright: ignore
+        variables = ChainMap({assigned: result[assigned]}, variables)
     return result
 
 

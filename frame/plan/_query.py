@@ -123,7 +123,7 @@ def variables_of_caller(
     level: int,
     local_dict: Mapping[str, Any] | None,
     global_dict: Mapping[str, Any] | None,
-) -> Mapping[str, Any]:
+) -> ChainMap[str, Any]:
     """The variables of the caller of `query` or `eval`, or of a caller of it."""
     caller = sys._getframe(level + 2)
     local = caller.f_locals if local_dict is None else local_dict
