@@ -183,8 +183,8 @@ def test_wrong_uses():
     ours = on_device(frame)
     assert_same_error(lambda f: f.reset_index().resample("D", on="time").ffill(), frame)
     assert_same_error(lambda f: f.iloc[[0, 0]].resample("D").ffill(), frame)
-    with pytest.raises(NotImplementedError, match="apply is not supported"):
-        ours.resample("D").apply(len)
+    with pytest.raises(NotImplementedError, match="transform is not supported"):
+        ours.resample("D").transform(len)
     with pytest.raises(NotImplementedError, match="how= is for periods"):
         ours.asfreq("D", how="end")
     with pytest.raises(TypeError, match="must be datetimes"):

@@ -107,8 +107,8 @@ def test_wrong_uses_are_pandas_errors():
     assert "'s'" in assert_same_error(lambda f: f[["i", "s"]].rolling(2).mean(), frame)
     assert_same_error(lambda f: f.t.rolling(2).max(), frame)
     assert_same_error(lambda f: f.rolling(2)["none"], frame)
-    with pytest.raises(NotImplementedError, match="apply is not supported"):
-        JaxFrame(frame).rolling(2).apply(sum)
+    with pytest.raises(NotImplementedError, match="pipe is not supported"):
+        JaxFrame(frame).rolling(2).pipe(sum)
     for times in (frame.t, mixed_frame().d):
         assert_same_error(lambda f: f.i.rolling("2D").sum(), frame.set_axis(times, axis=0))
 

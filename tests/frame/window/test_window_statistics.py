@@ -200,5 +200,5 @@ def test_wrong_uses_are_pandas_errors():
     assert_same_error(lambda f: f.x.rolling(2).rank(method="dense"), frame)
     assert_same_error(lambda f: f.rolling(2).median(), frame)
     assert_same_error(lambda f: f.s.expanding().first(), frame)
-    with pytest.raises(NotImplementedError, match="apply is not supported"):
-        on_device(frame).x.rolling(2).apply(sum)
+    with pytest.raises(NotImplementedError, match="pipe is not supported"):
+        on_device(frame).x.rolling(2).pipe(sum)
