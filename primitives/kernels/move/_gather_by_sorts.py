@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gathers of single words by two sorts, for TPU, where a gather costs three times as much.
+"""Gathers of single words by two sorts, for TPU, where a gather costs four times as much.
 
 In the order of their ids, positions read the rows from the first to the last. So the rows that are
 named move to the front by shifts, and those named again are repeated. A second sort takes what was

@@ -9,7 +9,7 @@ from ...contract._bit_fields import pack_leaves, unpack_leaves
 from ...contract._typing import Array
 from ..base._foreign import is_words
 
-# A lookup takes one static cycle a row on v5e for 2^14 entries, and the sorts take three.
+# A lookup takes one static cycle a row on v5e for 2^14 entries, and the sorts take 2.2.
 MOST_LOOKED_UP = 2**15
 # XLA's gather of fewer rows takes less time than it takes to compile a sort.
 _LEAST_SORTED = 4096
