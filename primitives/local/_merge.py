@@ -20,6 +20,7 @@ from ..contract._key_bits import holds_whole_key, key_of_word, ordered_words
 from ..contract._moved import with_tangent_of
 from ..contract._take import take_rows
 from ..contract._typing import Array, Keys, NumValid, PyTree
+from ..kernels.base._pallas import has_pallas_kernels
 from ..kernels.sort._merge import merge_words, merge_words_with_positions
 from ..kernels.sort._put_back import take_permuted
 from ._searchsorted import check_same_columns
@@ -100,6 +101,9 @@ def merge(
 
 
 def _take_permuted(rows: Any, sources: Array) -> Any:
+    if not has_pallas_kernels():
+        return take_rows(rows, sources)
+    # On TPU by sorts, which cost less than the gathers.
     leaves, structure = jax.tree.flatten(rows)
     return structure.unflatten(take_permuted(sources, leaves))
 
