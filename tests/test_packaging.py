@@ -77,6 +77,10 @@ def installed(wheel, tmp_path_factory):
     return folder
 
 
+# The Python part of a wheel.
+SOURCES = (".py", ".pyi", ".typed")
+
+
 def package_files(root, *suffixes):
     return {
         f"{package}/{path.relative_to(root / package)}"
@@ -87,7 +91,7 @@ def package_files(root, *suffixes):
 
 
 def test_sdist_holds_what_building_and_testing_need(source):
-    suffixes = (".py", ".typed", ".cc", ".h", ".txt")
+    suffixes = (*SOURCES, ".cc", ".h", ".txt")
     assert package_files(source, *suffixes) == package_files(ROOT, *suffixes)
     for name in ("pyproject.toml", "Makefile", "README.md", "LICENSE", "tests/conftest.py"):
         assert (source / name).read_bytes() == (ROOT / name).read_bytes()
@@ -102,7 +106,7 @@ def test_sdist_holds_nothing_that_was_built(source):
 def test_wheel_holds_the_packages_and_the_kernels(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if name.startswith("jaxframes/")}
-    sources = {f"jaxframes/{name}" for name in package_files(ROOT, ".py", ".typed")}
+    sources = {f"jaxframes/{name}" for name in package_files(ROOT, *SOURCES)}
     assert names == sources | {KERNELS}
 
 
@@ -146,7 +150,7 @@ def test_without_compiler_a_wheel_without_kernels_is_built(built_without_compile
     assert re.fullmatch(r"jaxframes-[\d.]+-py3-none-any\.whl", wheel.name)
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if name.startswith("jaxframes/")}
-    assert names == {f"jaxframes/{name}" for name in package_files(ROOT, ".py", ".typed")}
+    assert names == {f"jaxframes/{name}" for name in package_files(ROOT, *SOURCES)}
     assert (
         "jaxframes: the C++ kernels could not be built (is a C++17 compiler installed?). "
         "The portable XLA path serves in their place; jaxframes.primitives.backend() says so."

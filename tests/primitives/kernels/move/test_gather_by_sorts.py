@@ -5,7 +5,7 @@ import jax
 import numpy as np
 import oracles
 import pytest
-from jaxframes.primitives.kernels.sort import _gather_by_sorts
+from jaxframes.primitives.kernels.move import _gather_by_sorts
 
 gather = jax.jit(_gather_by_sorts.gather_by_sorts)
 
@@ -15,7 +15,8 @@ gather = jax.jit(_gather_by_sorts.gather_by_sorts)
 def test_rows_come_in_the_order_of_their_ids(num_rows, num_ids):
     rng = np.random.default_rng(num_ids)
     # The differences of neighbours wrap around.
-    column = rng.integers(-(2**31), 2**31 - 1, num_rows).astype(np.int32)
+    columns = tuple(rng.integers(-(2**31), 2**31 - 1, (2, num_rows)).astype(np.int32))
     for row_ids in (rng.integers(0, num_rows, num_ids), np.full(num_ids, num_rows - 1)):
         row_ids = row_ids.astype(np.int32)
-        oracles.assert_same_bits(gather(column, row_ids), column[row_ids])
+        for got, column in zip(gather(columns, row_ids), columns, strict=True):
+            oracles.assert_same_bits(got, column[row_ids])
