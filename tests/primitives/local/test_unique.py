@@ -13,5 +13,6 @@ def test_keys_and_counts_are_those_of_numpy(dtype):
     expected, counts = np.unique(keys, return_counts=True)
     assert found.count == len(expected)
     np.testing.assert_array_equal(found.unique_keys[: len(expected)], expected)
+    assert found.counts is not None
     np.testing.assert_array_equal(found.counts[: len(expected)], counts)
     np.testing.assert_array_equal(found.unique_keys[found.inverse], keys)
