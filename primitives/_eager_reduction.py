@@ -81,7 +81,7 @@ def reduce_eagerly(
 
     | Keys | Reductions | Way | Passes over the rows |
     |---|---|---|---|
-    | integers of a small range | sums and counts, a sixteenth of the rows or fewer segments | direct index, all leaves at once | the range, one |
+    | integers of a small range | sums of products, or in the order of first rows; a sixteenth of the rows or fewer segments | direct index, all leaves at once | the range, one |
     | integers of a small range | any | direct index | the range, one for each leaf |
     | few distinct ones in a sample | one sum, in the order of the keys | hash tables with sums | one |
     | any | any | numbers by hash tables, or by a sort for keys of several words; then segments | one, one for each leaf |
@@ -154,7 +154,14 @@ def _by_direct_index(
 def _add_at_once(
     columns: tuple[Array, ...], leaves: Sequence[Any], num_segments: int, how: Reductions
 ) -> bool:
-    """Whether one pass adds up all leaves faster than a pass for each."""
+    """Whether one pass adds up all leaves faster than a pass for each.
+
+    That is so if it finds the first rows too, or if a leaf would be written first; two threads add
+    up plain arrays faster one by one.
+    """
+    is_unwritten = any(leaf is not None and not isinstance(leaf, jax.Array) for leaf in leaves)
+    if how.order == "key" and not is_unwritten:
+        return False
     pairs = zip(leaves, how.names, how.dtypes, strict=True)
     are_wide = all(can_sum_wide(leaf, dtype) for leaf, name, dtype in pairs if name == "sum")
     return are_wide and num_segments * ROWS_OF_A_SEGMENT <= columns[0].shape[0]
