@@ -126,11 +126,6 @@ def _range_of(key: Column, num_rows: Count, layout: Layout) -> tuple[Any, Any]:
     return jax.device_get(ends.values)
 
 
-def segment_ids_of(keys: Sequence[Column], table: Table, index: DirectIndex) -> Array:
-    """The segment id of each row, -1 for rows without a key."""
-    return _segment_ids(tuple(map(bare, keys)), index, table.num_rows, table.layout)
-
-
 @functools.partial(tiered, static_argnums=3)
 def _segment_ids(
     keys: Sequence[Column], index: DirectIndex, num_rows: Count, layout: Layout

@@ -87,7 +87,7 @@ def known_reduction(function: Callable[..., Any]) -> tuple[str, dict[str, Any]] 
 
 
 def is_of_user(function: Any) -> bool:
-    """Whether a function takes the groups one by one, and is none of NumPy's reductions."""
+    """Whether a function is called for each group. NumPy's reductions are not."""
     is_wrapped = isinstance(function, (SegmentFunction, UserFunction))
     return callable(function) and not is_wrapped and known_reduction(function) is None
 

@@ -14,7 +14,7 @@ from ... import primitives
 from ...primitives.staging import tiered
 from ..align._as_column import as_column
 from ..table._arguments import axis_number, check_flag, no_inplace, only_rows
-from ..table._column import Array, Column, ColumnType, fill_missing, missing_rows
+from ..table._column import Array, Column, fill_missing, missing_rows
 from ..table._filter import filter_rows
 from ..table._layout import Layout
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
@@ -23,8 +23,6 @@ from ..table._table import Count, Table, is_row
 from ..table._take import any_missing, gather, hole_kind, position, stored_arrays
 from ..table._tracing import is_traced
 from ._where import choose, choose_scalar
-
-_TIME = ColumnType("datetime", unit="ns")
 
 
 def missing_flags(columns: Sequence[Column]) -> tuple[Array, ...]:

@@ -27,7 +27,7 @@ class Method(NamedTuple):
         is_attribute: whether it is an attribute.
         by_values: whether pandas takes the dtype from values: integers become floats for a row
             without a value or divided by zero, and get a wider dtype for a value that does not fit.
-        looks_up: whether the second operand is a set of values, of which all rows count.
+        looks_up: whether the second operand is a set of values. The method reads all of its rows.
     """
 
     reads: Reads

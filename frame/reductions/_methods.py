@@ -19,11 +19,10 @@ from ..table._table import Table
 from ..table._tracing import is_traced
 from ._axis1 import median_across, reduce_across
 from ._quantiles import quantiles_of_columns
-from ._reduce_columns import Reduced, reduce_columns, reduction_for
+from ._reduce_columns import ENDS, Reduced, reduce_columns, reduction_for
 from ._result_rows import reduce_to_rows
 from ._results import host_series, host_value, result_type, table_of_series, traced_table
 
-ORDERED = ("min", "max")
 LOGICAL = ("any", "all")
 OPS_OF_KIND = {
     "string": ("sum", "min", "max", "any", "all", "argmin", "argmax"),
@@ -33,7 +32,7 @@ OPS_OF_KIND = {
                   "argmax"),
     "object": (),
 }  # fmt: skip
-_OF_OBJECTS = ("sum", "prod", *ORDERED)
+_OF_OBJECTS = ("sum", "prod", *ENDS)
 OPS_WITHOUT_COMPLEX = ("min", "max", "argmin", "argmax", "median", "skew", "kurt", "quantile")
 
 
@@ -47,7 +46,7 @@ def check_reducible(column: Column, op: str, label: Hashable) -> None:
         )
     if kind == "number" or op == "count":
         return
-    if kind == "category" and op in ORDERED:
+    if kind == "category" and op in ENDS:
         if not column.type.ordered:
             raise TypeError(
                 f"column {label!r}: Categorical is not ordered for operation {op}\n"

@@ -25,7 +25,7 @@ _PARTS = {
     **{op: accumulator.parts for op, accumulator in ACCUMULATORS.items()},
     **{"size": (), "nunique": (), "sum of sums": ("sum of sums",)},
 }
-# Merges of floats none of which is missing: a NaN is one of infinities of both signs.
+# How partial floats merge. None is missing: a NaN comes from infinities of both signs.
 _OF_PARTS = {"sum": "sum of sums", "prod": "product of products"}
 # Floats are added and multiplied in the widest float, so that only the result is rounded: a partial
 # result of a narrow float may overflow where the whole does not.

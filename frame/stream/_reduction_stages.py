@@ -9,18 +9,15 @@ from ..plan._declared import dtype_names
 from ..plan._declared import in_dtypes as in_declared_dtypes
 from ..plan._expression import Expression
 from ..plan._node import Call
+from ..reductions._reduce_columns import ENDS
 from ..table._ndframe import SeriesBase
 from ._groups import REDUCTIONS as MERGEABLE
 from ._groups import grouping, in_dtypes
 from ._quantiles import QUANTILES, are_streamed, quantiles
 from ._spilling_groups import SpillingGroups
 from ._stage import Stage, applied, unstreamed, whole_stage
-from ._state_stages import (
-    keyed_columns,
-)
+from ._state_stages import keyed_columns
 from ._steps import Steps
-
-_ENDS = ("min", "max")
 
 
 def reduced_column(node: Call, stage: Stage, batch_rows: int, steps: Steps) -> Stage:
@@ -91,7 +88,7 @@ def reduced_stage(
         reduced = outputs._make_frame(columns, stage.empty[labels]._labels).max()
         if node.empty.dtype == object:
             return in_declared_dtypes(reduced, dtype_names(node.empty))
-        if method in _ENDS:
+        if method in ENDS:
             # Those of no rows, which the plan knows, are NaN.
             return reduced
         table = reduced._table

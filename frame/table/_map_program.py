@@ -112,7 +112,7 @@ def _computed(
 
 
 def _rounded(x: Array, zero: Array) -> Array:
-    """The same numbers, each of which is rounded before the next operation.
+    """The same numbers, rounded before the next operation.
 
     XLA would contract a product and a sum to one operation, and join quotients. It cannot while
     the bits between them could change.

@@ -40,7 +40,7 @@ def reduce_in_passes(
 
 
 class _PlainColumns(Passes):
-    """The passes, of which plain columns take none by blocks."""
+    """The passes; XLA reduces plain columns without blocks."""
 
     def _first_of(self, places: Sequence[int]) -> BlockParts:
         plain = [place for place in places if self._is_plain(self.columns[place])]

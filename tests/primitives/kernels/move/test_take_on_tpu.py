@@ -35,7 +35,7 @@ def words_of(num_rows, dtype=np.int32, seed=0):
 
 
 def ids_of(num_ids, num_rows):
-    """Ids of which some are equal, and the last row is one."""
+    """Ids, some of them equal; the last row is among them."""
     ids = np.random.default_rng(1).integers(0, num_rows, num_ids, np.int32)
     ids[num_ids // 2 :: 3] = num_rows - 1
     return ids
