@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from jax.sharding import NamedSharding, PartitionSpec
 
 from ...primitives.staging import tiered
@@ -18,11 +19,24 @@ from ._dictionary import Dictionary, HostObjects
 from ._dtypes import cast_exactly, wide
 
 Array: TypeAlias = jax.Array
-Kind: TypeAlias = Literal["number", "string", "category", "datetime", "timedelta", "object"]
+Kind: TypeAlias = Literal["number", "string", "category", "datetime", "timedelta", "object", "list"]
 
 NAT = np.iinfo(np.int64).min
 # Units of time, the coarsest first.
 UNITS = ("s", "ms", "us", "ns")
+
+
+class ListType(NamedTuple):
+    """How pandas and Arrow show lists.
+
+    Attributes:
+        form: pandas' objects, which are Python lists ("list") or arrays ("array"), as in what it
+            reads from Arrow; or an Arrow-backed dtype ("arrow").
+        arrow: the type of lists in Arrow; None for the one of the values.
+    """
+
+    form: Literal["list", "array", "arrow"] = "list"
+    arrow: pa.DataType | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,22 +45,24 @@ class ColumnType:
 
     Attributes:
         kind: "number" includes bool and complex. "string", "category" and "object" are int32
-            codes into `dictionary`, -1 where missing. "datetime" and "timedelta" are int64 counts
-            of `unit`, NaT (the least int64) where missing.
+            codes into `dictionary`, -1 where missing, and "list" int32 numbers of lists. "datetime"
+            and "timedelta" are int64 counts of `unit`, NaT (the least int64) where missing.
         dictionary: the values that codes index.
         unit: "s", "ms", "us" or "ns".
         ordered: whether the order of the categories is meaningful.
+        lists: how the lists of a column of kind "list" are shown; see `ListColumn`.
     """
 
     kind: Kind = "number"
     dictionary: Dictionary | HostObjects | None = None
     unit: str | None = None
     ordered: bool = False
+    lists: ListType | None = None
 
     @property
     def has_codes(self) -> bool:
-        """Whether the array holds codes into a dictionary."""
-        return self.dictionary is not None
+        """Whether the array holds codes into a dictionary, or numbers of lists."""
+        return self.dictionary is not None or self.lists is not None
 
     @property
     def is_time(self) -> bool:
@@ -64,6 +80,10 @@ class ColumnType:
                 return f"datetime64[{self.unit}]"
             case "timedelta":
                 return f"timedelta64[{self.unit}]"
+            case "list":
+                lists = self.lists
+                is_arrow = lists is not None and lists.form == "arrow"
+                return f"{lists.arrow}[pyarrow]" if is_arrow else "object"
         return self.kind
 
 
@@ -179,6 +199,10 @@ class Column:
     def moved(self, arrays: tuple[Array, Array | None]) -> "Column":
         """The same column with the stored arrays of other rows."""
         return self.with_arrays(arrays)
+
+    def lists_on_host(self, num_rows: int) -> Any:
+        """The lists of the first rows, as pandas shows them; see `ListColumn`."""
+        raise NotImplementedError(f"{self.kind}: the column has no lists.")
 
     def with_arrays(self, arrays: tuple[Array, Array | None]) -> "Column":
         """A column of the same type with other arrays."""
@@ -335,6 +359,8 @@ def to_host(column: Column, num_rows: int) -> Any:
     A mask decides the dtype, also if no value of these rows is missing: those of integers give
     float64, those of bools objects.
     """
+    if column.kind == "list":
+        return column.lists_on_host(num_rows)
     column = column.stored
     data = host_array(column.data)[:num_rows]
     match column.kind:
