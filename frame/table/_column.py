@@ -17,6 +17,8 @@ from ...primitives.staging import tiered
 from ...shardings._compat import is_x64_enabled
 from ._dictionary import Dictionary, HostObjects
 from ._dtypes import cast_exactly, wide
+from ._zones import with_zone
+from ._nullable import Family, has_dtype, nullable_array, nullable_dtype
 
 Array: TypeAlias = jax.Array
 Kind: TypeAlias = Literal["number", "string", "category", "datetime", "timedelta", "object", "list"]
@@ -51,6 +53,10 @@ class ColumnType:
         unit: "s", "ms", "us" or "ns".
         ordered: whether the order of the categories is meaningful.
         lists: how the lists of a column of kind "list" are shown; see `ListColumn`.
+        zone: the time zone of datetimes, which count UTC: a name of the IANA data base, "UTC", or
+            a fixed offset such as "UTC+02:00". None for datetimes without a zone.
+        family: "masked" for pandas' dtypes of values and a mask, such as Int64, and "arrow" for
+            those of Arrow. None for the default dtypes. See `_nullable`.
     """
 
     kind: Kind = "number"
@@ -58,6 +64,8 @@ class ColumnType:
     unit: str | None = None
     ordered: bool = False
     lists: ListType | None = None
+    zone: str | None = None
+    family: Family | None = None
 
     @property
     def has_codes(self) -> bool:
@@ -77,7 +85,8 @@ class ColumnType:
             case "string":
                 return "str"
             case "datetime":
-                return f"datetime64[{self.unit}]"
+                zone = "" if self.zone is None else f", {self.zone}"
+                return f"datetime64[{self.unit}{zone}]"
             case "timedelta":
                 return f"timedelta64[{self.unit}]"
             case "list":
@@ -88,6 +97,15 @@ class ColumnType:
 
 
 NUMBER = ColumnType()
+    def nullable(self, dtype: Any) -> Any:
+        """pandas' nullable dtype for a column stored as `dtype`."""
+        assert self.family is not None
+        return nullable_dtype(self.family, self.kind, dtype, self.unit, self.zone)
+
+    def of_family(self, family: Family | None) -> "ColumnType":
+        """The type with the label of another family."""
+        return self if family == self.family else dataclasses.replace(self, family=family)
+
 
 
 @jax.tree_util.register_dataclass
@@ -373,7 +391,7 @@ def to_host(column: Column, num_rows: int) -> Any:
             return column.type.dictionary.take(data)
         case "datetime" | "timedelta":
             letter = "M" if column.kind == "datetime" else "m"
-            return data.view(f"{letter}8[{column.type.unit}]")
+            return with_zone(data.view(f"{letter}8[{column.type.unit}]"), column.type.zone)
     if data.dtype == jnp.bfloat16:
         # pandas has no dtype for it.
         data = data.astype(np.float32)
