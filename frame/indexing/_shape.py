@@ -19,6 +19,8 @@ from ..table._tracing import answered_at_once, is_traced
 
 def pandas_dtype(column: Column, num_rows: Count) -> Any:
     """The dtype of a column in pandas; inside `jit` that of a column with missing values."""
+    if column.is_nullable:
+        return column.type.nullable(column.dtype)
     if column.valid is not None:
         return np.dtype(object if column.is_bool else np.float64)
     match column.kind:

@@ -79,6 +79,8 @@ class ColumnType:
 
     def named(self, dtype: Any) -> str:
         """pandas' dtype name for a column stored as `dtype`."""
+        if self.family is not None:
+            return self.nullable(dtype).name
         match self.kind:
             case "number":
                 return np.dtype(dtype).name
@@ -95,8 +97,6 @@ class ColumnType:
                 return f"{lists.arrow}[pyarrow]" if is_arrow else "object"
         return self.kind
 
-
-NUMBER = ColumnType()
     def nullable(self, dtype: Any) -> Any:
         """pandas' nullable dtype for a column stored as `dtype`."""
         assert self.family is not None
@@ -106,6 +106,8 @@ NUMBER = ColumnType()
         """The type with the label of another family."""
         return self if family == self.family else dataclasses.replace(self, family=family)
 
+
+NUMBER = ColumnType()
 
 
 @jax.tree_util.register_dataclass
@@ -161,7 +163,22 @@ class Column:
     @property
     def counts_as_number(self) -> bool:
         """Whether `numeric_only=True` keeps the column: bools with missing values are objects."""
-        return self.is_numeric and not (self.is_bool and self.valid is not None)
+        return self.is_numeric and not self.is_of_objects
+
+    @property
+    def is_of_objects(self) -> bool:
+        """Whether pandas holds the values as objects: bools with missing values, not nullable."""
+        return self.is_bool and self.valid is not None and not self.is_nullable
+
+    @property
+    def is_nullable(self) -> bool:
+        """Whether the dtype is one of pandas' nullable ones."""
+        return self.family is not None
+
+    @property
+    def family(self) -> Family | None:
+        """The family of the dtype; see `ColumnType`."""
+        return self.type.family
 
     @property
     def is_float(self) -> bool:
@@ -235,9 +252,26 @@ _TIMES = ColumnType("timedelta", unit="ns")
 def bare(column: Column) -> Column:
     """A column without its dictionary or unit: such columns share compiled programs."""
     if column.is_numeric:
-        return column.forced()
+        return plain(column.forced())
     type = _CODES if column.type.has_codes else _TIMES
     return Column(column.data, column.valid, type)
+
+
+def plain(column: Column) -> Column:
+    """The column with the default dtype of its arrays, not pandas' nullable one."""
+    return of_family(column, None)
+
+
+def of_family(column: Column, family: Family | None) -> Column:
+    """The column with a nullable dtype of a family that has one for its values."""
+    if column.family == family:
+        return column
+    if family is not None and not has_dtype(family, column.kind, column.dtype):
+        return column
+    stored = column.stored
+    if stored is not column:
+        return column.with_stored(of_family(stored, family))
+    return Column(column.data, column.valid, column.type.of_family(family))
 
 
 class Scalar(NamedTuple):
@@ -342,11 +376,16 @@ def _unsigned_order(data: Array, has_codes: bool, descending: bool) -> Array:
 
 
 def fill_missing(column: Column) -> Column:
-    """Converts masked integers to float64 with NaN, as pandas does."""
+    """Converts masked integers to float64 with NaN, as pandas does; nullable ones keep the mask."""
     # The mask is asked for last: a deferred column computes it.
-    if column.is_bool or column.valid is None:
+    if column.is_bool or column.is_nullable or column.valid is None:
         return column
     return Column(nan_unless(column.valid, column.data))
+
+
+def as_floats(column: Column) -> Column:
+    """Converts integers that miss values to float64 with NaN, nullable ones too."""
+    return fill_missing(plain(column))
 
 
 @tiered
@@ -377,9 +416,15 @@ def to_host(column: Column, num_rows: int) -> Any:
     A mask decides the dtype, also if no value of these rows is missing: those of integers give
     float64, those of bools objects.
     """
+    column = column.stored
+    if column.is_nullable:
+        missing = host_array(column.missing())[:num_rows]
+        dtype = column.type.nullable(column.dtype)
+        # The mask of bools would make them objects.
+        values = to_host(plain(column.with_arrays((column.data, None))), num_rows)
+        return nullable_array(dtype, values, missing)
     if column.kind == "list":
         return column.lists_on_host(num_rows)
-    column = column.stored
     data = host_array(column.data)[:num_rows]
     match column.kind:
         case "category":

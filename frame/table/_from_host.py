@@ -13,9 +13,10 @@ from jax.core import Tracer
 
 from ...shardings._compat import is_x64_enabled
 from ._array_owners import share_with_caller
-from ._column import NUMBER, UNITS, Column, ColumnType, show_holes
+from ._column import NUMBER, UNITS, Column, ColumnType, of_family, show_holes
 from ._dictionary import Dictionary, HostObjects, encode_each, encode_unless_near_unique
 from ._layout import Layout
+from ._nullable import default_dtype, family_of, is_nullable
 from ._row_index import RowIndex
 from ._unencoded import as_unencoded
 
@@ -44,6 +45,8 @@ def column_from(
     if isinstance(values, (pd.Series, pd.Index)):
         values = values.array
     dtype = values.dtype
+    if is_nullable(dtype):
+        return _from_nullable(values, capacity, layout, name)
     if isinstance(values, pd.arrays.NumpyExtensionArray) and not isinstance(dtype, pd.StringDtype):
         values = values.to_numpy()
         dtype = values.dtype
@@ -54,8 +57,6 @@ def column_from(
         kind = ColumnType("category", Dictionary(dtype.categories), ordered=bool(dtype.ordered))
         return _placed(categories.codes.astype(np.int32), kind, capacity, layout, name)
     if isinstance(dtype, pd.StringDtype):
-        if dtype.na_value is not np.nan:
-            raise _unsupported(dtype, name, "astype('str')")
         return strings_from(values, capacity, layout, name)
     if isinstance(dtype, pd.DatetimeTZDtype):
         raise _unsupported(dtype, name, "dt.tz_convert(None)")
@@ -94,6 +95,25 @@ def labels_at_positions(
 
 # The labels of columns become those of rows in each reduction of a frame.
 MOST_REMEMBERED = 64
+
+
+def _from_nullable(values: Any, capacity: int, layout: Layout, name: Hashable) -> Column:
+    """Converts an array of a nullable dtype: the arrays of the default dtype, and its label."""
+    family, dtype = family_of(values.dtype), default_dtype(values.dtype)
+    if isinstance(dtype, pd.StringDtype):
+        column = strings_from(values.astype(dtype), capacity, layout, name)
+    elif dtype.kind in "fmM":
+        missing: Any = np.datetime64("NaT") if dtype.kind == "M" else np.timedelta64("NaT")
+        missing = np.nan if dtype.kind == "f" else missing
+        column = column_from(values.to_numpy(dtype, na_value=missing), capacity, layout, name)
+    else:
+        numbers = values.to_numpy(dtype, na_value=dtype.type(0))
+        column = column_from(numbers, capacity, layout, name)
+        present = ~np.asarray(values.isna())
+        if not present.all():
+            valid = layout.place(_padded(present, capacity))
+            column = column.with_arrays((column.data, valid))
+    return of_family(column, family)
 
 
 def _level_from(level: pd.Index, capacity: int, layout: Layout, name: Hashable) -> Column:

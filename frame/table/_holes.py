@@ -39,6 +39,6 @@ def with_holes_elsewhere(column: Column) -> Column:
 
     Integers become float64, bools get a mask, and other types have missing values anyway.
     """
-    if column.can_miss:
+    if column.can_miss or column.is_nullable:
         return column
     return show_holes(Column(column.data, column.mask(), column.type))

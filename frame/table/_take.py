@@ -101,7 +101,9 @@ def take_columns(
     if may_defer_rows(columns, row_ids, row_ids.shape[0]):
         if widens and is_x64_enabled():
             kinds = tuple(
-                WIDENED if kind == "mask" and not column.is_bool else kind
+                WIDENED
+                if kind == "mask" and not column.is_bool and not column.is_nullable
+                else kind
                 for column, kind in zip(columns, kinds, strict=True)
             )
         return defer_rows(columns, Positions(row_ids), kinds)
@@ -205,8 +207,8 @@ def gather(rows: Any, row_ids: Array, layout: Layout) -> Any:
 def settled(column: Column, num_rows: Count, source: Column | None = None) -> Column:
     """Gives a column that may have missing values pandas' dtype.
 
-    Concrete integers become float64 only if a value is missing, as in pandas, or if the schema of
-    a plan assumes so. Inside `jit`, and without x64 mode, the mask stays and the conversion happens
+    Nullable dtypes stay. Concrete integers become float64 only if a value is missing, as in pandas,
+    or if the schema of a plan assumes so. Inside `jit`, and without x64 mode, the mask stays and the conversion happens
     on the host.
 
     Args:
@@ -217,7 +219,7 @@ def settled(column: Column, num_rows: Count, source: Column | None = None) -> Co
     """
     if source is not None and source.is_bool and source.can_miss and column.is_bool:
         return with_holes_elsewhere(column)
-    if column.valid is None or is_traced(column.valid, num_rows):
+    if column.is_nullable or column.valid is None or is_traced(column.valid, num_rows):
         return column
     if not assumes_holes() and not bool(any_missing(column.valid, num_rows)):
         return Column(column.data, None, column.type)

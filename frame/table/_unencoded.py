@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from ._column import Array, Column, ColumnType, Kind, host_array
 from ._dictionary import UnencodedStrings, arrow_strings, encode_strings
+from ._nullable import Family
 from ._recode import has_few_left, renumbered, shifted, unencoded
 from ._tracing import FoundOnce, at_once, is_traced
 
@@ -69,6 +70,11 @@ class UnencodedColumn(Column):
         return self._encoded.type
 
     @property
+    def family(self) -> Family | None:
+        """The family of the dtype."""
+        return self._stored.type.family
+
+    @property
     def kind(self) -> Kind:
         """The kind of the values."""
         return "string"
@@ -103,7 +109,8 @@ def _encode(column: Column) -> Column:
         codes[used], dictionary = encode_strings(strings.strings.filter(used))
     else:
         codes, dictionary = strings.encoded
-    return Column(renumbered(column.data, codes), None, ColumnType("string", dictionary))
+    kind = ColumnType("string", dictionary, family=column.type.family)
+    return Column(renumbered(column.data, codes), None, kind)
 
 
 def joined_strings(columns: Sequence[Column]) -> tuple[Column, ...]:
