@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pandas-compatible layer over `jaxframes.primitives`."""
+"""The pandas-compatible layer over `jaxframes.primitives`.
+
+`import jaxframes.frame as pd` runs programs that are written for pandas: `DataFrame` and `Series`
+are `JaxFrame` and `JaxSeries`, and scalars, indexes, dtypes and options are those of pandas.
+"""
 
 from typing import Any
+
+import pandas as pd
 
 from . import _serialization as _serialization
 from ._constructors import from_arrow, from_jax, from_pandas, json_normalize
@@ -112,6 +118,25 @@ __all__ = [
     "wide_to_long",
 ]
 
+DataFrame = JaxFrame
+Series = JaxSeries
+
+# Names of pandas that are the same here: they are of the host.
+_TEXT = """
+NA NaT Timestamp Timedelta Period Interval DateOffset offsets array arrays
+Categorical Grouper NamedAgg IndexSlice Index RangeIndex MultiIndex CategoricalIndex
+DatetimeIndex TimedeltaIndex PeriodIndex IntervalIndex
+bdate_range timedelta_range period_range interval_range infer_freq
+ArrowDtype BooleanDtype CategoricalDtype DatetimeTZDtype IntervalDtype PeriodDtype StringDtype
+Int8Dtype Int16Dtype Int32Dtype Int64Dtype UInt8Dtype UInt16Dtype UInt32Dtype UInt64Dtype
+Float32Dtype Float64Dtype
+options set_option get_option reset_option option_context describe_option
+set_eng_float_format show_versions api errors testing
+"""
+_OF_PANDAS = frozenset(_TEXT.split())
+
 
 def __getattr__(name: str) -> Any:
+    if name in _OF_PANDAS:
+        return getattr(pd, name)
     raise lacking("frame", name) or AttributeError(f"module {__name__!r} has no attribute {name!r}")

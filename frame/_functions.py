@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of pandas that have the work of a method: `melt`, `pivot`, `isna`, `unique`, ..."""
+"""Functions of pandas that do the work of a method: `melt`, `pivot`, `isna`, `unique`, ..."""
 
 from collections.abc import Callable, Hashable
 from typing import Any
 
+import jax
 import pandas as pd
 
 from ._frame import JaxFrame, JaxSeries
@@ -70,45 +71,53 @@ def pivot_table(
     )  # fmt: skip
 
 
-def isna(obj: JaxFrame | JaxSeries) -> Any:
-    """Which values are missing; see `JaxFrame.isna`.
+def isna(obj: Any) -> Any:
+    """Which values are missing; see `JaxFrame.isna`. Pandas answers for values of the host.
 
     Example:
         >>> from jaxframes.frame import JaxSeries, isna
         >>> isna(JaxSeries([1.0, None])).tolist()
         [False, True]
     """
-    return _checked(obj, "isna", JaxFrame, JaxSeries).isna()
+    return pd.isna(obj) if _is_of_host(obj) else _checked(obj, "isna", JaxFrame, JaxSeries).isna()
 
 
-def notna(obj: JaxFrame | JaxSeries) -> Any:
-    """Which values are not missing; see `JaxFrame.notna`.
+def notna(obj: Any) -> Any:
+    """Which values are not missing; see `JaxFrame.notna`. Pandas answers for values of the host.
 
     Example:
         >>> from jaxframes.frame import JaxSeries, notna
         >>> notna(JaxSeries([1.0, None])).tolist()
         [True, False]
     """
-    return _checked(obj, "notna", JaxFrame, JaxSeries).notna()
+    return (
+        pd.notna(obj) if _is_of_host(obj) else _checked(obj, "notna", JaxFrame, JaxSeries).notna()
+    )
 
 
-isnull: Callable[[JaxFrame | JaxSeries], Any] = isna
-notnull: Callable[[JaxFrame | JaxSeries], Any] = notna
+isnull: Callable[[Any], Any] = isna
+notnull: Callable[[Any], Any] = notna
 
 
-def unique(values: JaxSeries) -> Any:
+def unique(values: Any) -> Any:
     """The distinct values in the order of their first rows; see `JaxSeries.unique`.
+
+    Pandas answers for arrays of the host.
 
     Example:
         >>> from jaxframes.frame import JaxSeries, unique
         >>> unique(JaxSeries([3, 1, 3])).tolist()
         [3, 1]
     """
+    if _is_of_host(values):
+        return pd.unique(values)
     return _checked(values, "unique", JaxSeries).unique()
 
 
-def factorize(values: JaxSeries, sort: bool = False, use_na_sentinel: bool = True) -> Any:
+def factorize(values: Any, sort: bool = False, use_na_sentinel: bool = True) -> Any:
     """The code of each value, and the distinct values; see `JaxSeries.factorize`.
+
+    Pandas answers for arrays of the host.
 
     Example:
         >>> from jaxframes.frame import JaxSeries, factorize
@@ -116,6 +125,8 @@ def factorize(values: JaxSeries, sort: bool = False, use_na_sentinel: bool = Tru
         >>> codes.tolist(), values.tolist()
         ([0, 1, 0], [3, 1])
     """
+    if _is_of_host(values):
+        return pd.factorize(values, sort, use_na_sentinel)
     return _checked(values, "factorize", JaxSeries).factorize(sort, use_na_sentinel)
 
 
@@ -130,9 +141,10 @@ def date_range(
     inclusive: Any = "both",
     *,
     unit: Any = None,
-    sharding: Any = None,
-) -> JaxSeries:
-    """Times at a regular distance, as a series; pandas computes them on the host.
+) -> pd.DatetimeIndex:
+    """Times at a regular distance: an index of pandas, on the host as all labels are.
+
+    `JaxSeries(date_range(...))` makes a column of it, with the sharding that it gets.
 
     Three of the first four arguments are needed, or two with `freq` of one day.
 
@@ -141,36 +153,25 @@ def date_range(
         end: the last time.
         periods: the number of times.
         freq: the distance of the times: an offset of pandas, or its name, such as "D" or "2h".
-        tz: must be None.
+        tz: the time zone of the times.
         normalize: whether the times lose their time of day.
-        name: the name of the series.
+        name: the name of the index.
         inclusive: which of `start` and `end` belong to the times: "both", "neither", "left" or
             "right".
         unit: the unit of the times.
-        sharding: the sharding of the rows; see `JaxSeries`.
-
-    Returns:
-        A JaxSeries of datetimes, where pandas returns an index. `set_axis` and `set_index` make it
-        the labels of rows.
 
     Example:
         >>> from jaxframes.frame import date_range
-        >>> date_range("2024-02-28", periods=3).dt.day.tolist()
+        >>> date_range("2024-02-28", periods=3).day.tolist()
         [28, 29, 1]
     """
-    if tz is not None:
-        raise NotImplementedError(
-            "date_range: time zones are not supported, so tz must be None. Convert to UTC first."
-        )
-    times = pd.date_range(
-        start, end, periods, freq, None, normalize, name, inclusive,
-        **({} if unit is None else {"unit": unit}),
-    )  # fmt: skip
-    if times.tz is not None:
-        raise NotImplementedError(
-            "date_range: time zones are not supported. Pass times without one: tz_convert(None)."
-        )
-    return JaxSeries(times.to_series(index=pd.RangeIndex(len(times)), name=name), sharding=sharding)
+    options = {} if unit is None else {"unit": unit}
+    return pd.date_range(start, end, periods, freq, tz, normalize, name, inclusive, **options)
+
+
+def _is_of_host(data: Any) -> bool:
+    """Whether pandas computes with a value: a scalar, a list, an index or an array of the host."""
+    return not isinstance(data, (JaxFrame, JaxSeries, pd.DataFrame, pd.Series, jax.Array))
 
 
 def _checked(data: Any, caller: str, *kinds: type) -> Any:

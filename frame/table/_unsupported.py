@@ -59,15 +59,11 @@ boxplot hist plot: a library that accepts the frame itself (plotly, altair, seab
 [SeriesGroupBy, out]
 dtype: the dtype of the series
 [frame, out]
-array: JaxSeries(), or jax.numpy
-bdate_range timedelta_range: pandas' {}, and its index as labels or values
-infer_freq interval_range period_range: pandas' {}, on the host
-describe_option get_option option_context reset_option set_option: pandas' {}, as repr follows it
 read_clipboard read_excel read_fwf read_hdf: pandas' {} and from_pandas()
 read_html read_iceberg read_pickle read_sas: pandas' {} and from_pandas()
 read_spss read_sql read_sql_query read_sql_table read_stata: pandas' {} and from_pandas()
 read_table read_xml: pandas' {} and from_pandas()
-set_eng_float_format show_versions test: pandas' {}
+test: pandas' {}
 to_pickle: to_pandas() and pandas' {}
 [StringMethods, out]
 decode encode: to_pandas(), because the device holds no bytes
