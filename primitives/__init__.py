@@ -18,6 +18,7 @@ from ._global._radix_sort import radix_argsort, radix_sort
 from ._global._rebalance import rebalance
 from ._global._reduce import reduce
 from ._global._reduce_by_key import reduce_by_key
+from ._global._repeat_rows import repeat_rows
 from ._global._run_length_encode import run_length_encode
 from ._global._scan import exclusive_scan, inclusive_scan
 from ._global._searchsorted import searchsorted
@@ -59,6 +60,7 @@ from .local import (
     KeySet,
     Reduced,
     ReducedRuns,
+    Repeated,
     RunLengths,
     TopK,
     Unique,
@@ -77,6 +79,7 @@ __all__ = [
     "Partitioned",
     "Reduced",
     "ReducedRuns",
+    "Repeated",
     "RunLengths",
     "TopK",
     "Unique",
@@ -104,6 +107,7 @@ __all__ = [
     "rebalance",
     "reduce",
     "reduce_by_key",
+    "repeat_rows",
     "run_length_encode",
     "searchsorted",
     "segment_all",

@@ -328,6 +328,7 @@ CASES = (
             result[0].values[0].sum(keepdims=True),
         ),
     ),
+    OpCase("repeat_rows", (ids,), lambda f, repeats, **at: f(repeats, capacity=ROOM, **at)),
     OpCase(
         "run_length_encode",
         (few_keys,),

@@ -257,6 +257,17 @@ def compact(
     return kept, ids, np.int32(len(row_ids))
 
 
+def repeat_rows(repeats: np.ndarray, capacity: int, num_valid: int | None = None) -> Any:
+    """The row of each copy and its number, cut off at the capacity; the true count."""
+    num_valid = len(repeats) if num_valid is None else num_valid
+    counts = [max(int(count), 0) for count in repeats[:num_valid]]
+    pairs = [(row, copy) for row, count in enumerate(counts) for copy in range(count)]
+    row_ids, copies = np.full(capacity, -1, np.int32), np.zeros(capacity, np.int32)
+    for place, (row, copy) in enumerate(pairs[:capacity]):
+        row_ids[place], copies[place] = row, copy
+    return row_ids, copies, np.int32(len(pairs))
+
+
 def runs_of(keys: Any, num_valid: int | None = None) -> list[np.ndarray]:
     """The row ids of each run of equal neighbouring keys."""
     columns = columns_of(keys)

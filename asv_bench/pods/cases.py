@@ -80,6 +80,9 @@ CASES: dict[str, Case] = {
     "concatenate": Case(
         (FLOAT, FLOAT), lambda mesh, a, b: primitives.concatenate([a, b], mesh=mesh), moved=2
     ),
+    "repeat_rows": Case(
+        (INT,), lambda mesh, n: primitives.repeat_rows(n, mesh, capacity=len(n)), moved=1
+    ),
     "rebalance": Case(
         (FLOAT, INT),
         lambda mesh, x, n: primitives.rebalance(x, n, mesh),

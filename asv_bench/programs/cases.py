@@ -151,6 +151,11 @@ CASES: dict[str, Case] = {
         lambda a, b: local.concatenate([a, b]),
         lambda a, b: jnp.concatenate([a, b]),
     ),
+    "repeat_rows": Case(
+        (INT,),
+        lambda n: local.repeat_rows(n, capacity=len(n)),
+        lambda n: jnp.repeat(jnp.arange(len(n)), n, total_repeat_length=len(n)),
+    ),
     "gather_rows": Case((FLOAT, INT), local.gather_rows, lambda x, ids: x[ids]),
     "gather_rows of 128": Case(
         (FLOAT, INT), local.gather_rows, lambda x, ids: x[ids], FEW_ROWS, WIDTH

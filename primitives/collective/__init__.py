@@ -21,6 +21,7 @@ from ._radix_sort import even_share, radix_argsort, radix_sort
 from ._rebalance import rebalance
 from ._reduce import Reduced, reduce
 from ._reduce_by_key import ReducedRuns, reduce_by_key
+from ._repeat_rows import Repeated, repeat_rows
 from ._run_length_encode import RunLengths, run_length_encode
 from ._scan import exclusive_scan, inclusive_scan
 from ._schedule import Pass, Schedule, schedule_1f1b
@@ -77,6 +78,7 @@ __all__ = [
     "Pipelined",
     "Reduced",
     "ReducedRuns",
+    "Repeated",
     "Routing",
     "RunLengths",
     "Schedule",
@@ -117,6 +119,7 @@ __all__ = [
     "rebalance",
     "reduce",
     "reduce_by_key",
+    "repeat_rows",
     "row_linear",
     "run_length_encode",
     "schedule_1f1b",

@@ -21,6 +21,7 @@ from ._quantile import quantile
 from ._radix_sort import radix_argsort, radix_sort
 from ._reduce import Reduced, reduce
 from ._reduce_by_key import ReducedRuns, reduce_by_key
+from ._repeat_rows import Repeated, repeat_rows
 from ._run_length_encode import RunLengths, run_length_encode
 from ._scan import exclusive_scan, inclusive_scan
 from ._searchsorted import searchsorted
@@ -67,6 +68,7 @@ __all__ = [
     "KeySet",
     "Reduced",
     "ReducedRuns",
+    "Repeated",
     "RunLengths",
     "TopK",
     "Unique",
@@ -94,6 +96,7 @@ __all__ = [
     "radix_sort",
     "reduce",
     "reduce_by_key",
+    "repeat_rows",
     "run_length_encode",
     "searchsorted",
     "segment_all",

@@ -60,6 +60,7 @@ from ._reduce_by_key import (
     segments_of,
 )
 from ._reduced_columns import MaskedRows, ReducePlan, Transform, masks_of
+from ._repeat_rows import as_repeats, repeats_of_valid
 from ._runs import KeyRuns, find_runs, runs_of_words
 from ._scan_segments import (
     ScanArguments,
