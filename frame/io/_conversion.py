@@ -14,8 +14,9 @@ from ..table._array_owners import share_with_caller
 from ..table._column import fill_missing, to_host
 from ..table._deferred import force_readers
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._to_arrow import arrow_of
 from ..table._tracing import is_traced
-from ._arrow import arrow_of, arrow_table
+from ._arrow import arrow_table
 
 
 def _narwhals() -> Any:
