@@ -129,6 +129,8 @@ class Column:
     type: ColumnType = dataclasses.field(default=NUMBER, metadata={"static": True})
     # How to compute a deferred column; None for columns with arrays. See `DeferredColumn`.
     node: ClassVar[Any] = None
+    # The lists of a `ListColumn`, with the column of their values; None for other columns.
+    lists: ClassVar[Any] = None
 
     @property
     def capacity(self) -> int:
@@ -217,6 +219,11 @@ class Column:
     def arrays(self) -> tuple[Array, Array | None]:
         """The arrays alone, as compiled functions take them."""
         return self.data, self.valid
+
+    @property
+    def inner(self) -> tuple["Column", ...]:
+        """The columns of values that other rows share, such as those of lists."""
+        return ()
 
     @property
     def stored(self) -> "Column":
