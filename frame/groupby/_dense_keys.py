@@ -96,7 +96,7 @@ def index_of_keys(
     for key in keys:
         misses = not dropna and key.can_miss
         if key.type.has_codes or key.is_bool:
-            low, width = 0, 2 if key.is_bool else max(len(key.dictionary), 1)
+            low, width = 0, 2 if key.is_bool else max(len(key.type.dictionary or ()), 1)
         elif key.is_numeric and not key.is_float:
             low, high = map(int, at_once(_range_of, key, table.num_rows, table.layout))
             width = max(high - low + 1, 1)

@@ -13,6 +13,7 @@ from ..table._column import Column
 from ..table._column_labels import Labels, check_unambiguous
 from ..table._expressions import evaluated
 from ..table._ndframe import NDFrame, SeriesBase
+from ..table._objects import hashed
 from ..table._suggestions import the_columns
 from ..table._table import Table
 from ..table._tracing import is_traced
@@ -25,6 +26,10 @@ class Grouping(NamedTuple):
     name: Hashable
     position: int | None = None
 
+    def hashed(self, table: Table) -> "Grouping":
+        """The key with codes for its objects, if it has any."""
+        return self._replace(column=hashed(self.column, table.num_rows))
+
 
 def as_groupings(source: NDFrame, labels: Labels | None, by: Any, level: Any) -> list[Grouping]:
     """The keys that `by` or `level` names; `labels` is None for a series."""
@@ -33,7 +38,7 @@ def as_groupings(source: NDFrame, labels: Labels | None, by: Any, level: Any) ->
         raise TypeError("You have to supply one of 'by' and 'level'")
     if by is None:
         levels = level if isinstance(level, (list, tuple)) else [level]
-        return [_of_level(table, one) for one in levels]
+        return [_of_level(table, one).hashed(table) for one in levels]
     if level is not None:
         raise NotImplementedError("groupby: by and level exclude each other. Pass one of them.")
     if isinstance(by, tuple) and not (labels is not None and by in labels):
@@ -43,7 +48,7 @@ def as_groupings(source: NDFrame, labels: Labels | None, by: Any, level: Any) ->
     keys = [evaluated(key, source) for key in (by if isinstance(by, list) else [by])]
     if not keys:
         raise ValueError("No group keys passed!")
-    return [_as_grouping(key, table, labels) for key in keys]
+    return [_as_grouping(key, table, labels).hashed(table) for key in keys]
 
 
 def _are_values(by: list[Any], table: Table, labels: Labels | None) -> bool:

@@ -19,6 +19,7 @@ from ... import primitives
 from ...primitives.staging import tiered
 from ..table._column import Array, Column, distinct_keys
 from ..table._layout import LEAST_CAPACITY, Layout
+from ..table._objects import check_order, hashed
 from ..table._table import Count, Table, as_count, is_row
 from ..table._take import gather, position, take_columns
 from ..table._tracing import answered_at_once, is_traced
@@ -34,8 +35,10 @@ _NO_ROW = np.int32(np.iinfo(np.int32).max)
 
 def make_groups(keys: Sequence[Column], table: Table, options: Options) -> Groups:
     """Groups the rows of a table by columns of keys, the most significant first."""
-    if any(key.kind == "object" for key in keys):
-        raise TypeError("groupby: keys must be hashable, got a column of objects.")
+    keys = [hashed(key, table.num_rows) for key in keys]
+    if options.sort:
+        for key in keys:
+            check_order(key, "groups")
     all_categories = not options.observed and any(key.kind == "category" for key in keys)
     others = [key for key in keys if key.kind != "category"]
     # Categories alone are digits in the order of their codes.

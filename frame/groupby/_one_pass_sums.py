@@ -24,6 +24,7 @@ from ..table._column import Array, Column, group_keys, host_array
 from ..table._defer import constant_of
 from ..table._dtypes import wide
 from ..table._layout import ONE_DEVICE
+from ..table._objects import is_hashed
 from ..table._table import Count, Table
 from ..table._tracing import answered_at_once
 from ._grouped_column import Options, Reduction, Segments, sum_dtype
@@ -106,15 +107,16 @@ class KeySums(NamedTuple):
 def sums_by_key(
     keys: Sequence[Column], table: Table, columns: Sequence[Column], plan: Plan, options: Options
 ) -> KeySums | None:
-    """Groups and sums together; None for keys of objects and complex numbers."""
-    if any(key.kind == "object" or key.dtype.kind == "c" for key in keys):
+    """Groups and sums together; None for keys of complex numbers, and of objects without codes."""
+    if any(key.dtype.kind == "c" or not is_hashed(key) for key in keys):
         return None
     # Codes and times stay as they are, with missing values first, so that codes may index a table.
     words = [group_keys(key) if key.is_numeric else (key.data,) for key in keys]
     num_rows, runs = table.num_rows_on_host, None
     for key in keys:
-        if key.type.has_codes and len(key.dictionary) <= num_rows // ROWS_OF_A_CODE:
-            note_range(key.data, num_rows, -1, len(key.dictionary) - 1)
+        num_codes = len(key.type.dictionary or ())
+        if key.type.has_codes and num_codes <= num_rows // ROWS_OF_A_CODE:
+            note_range(key.data, num_rows, -1, num_codes - 1)
 
     def reduce(leaves: list[Any], dtypes: list[str]) -> Sequence[Array]:
         nonlocal runs

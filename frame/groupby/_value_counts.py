@@ -33,7 +33,7 @@ class GroupByValueCounts(GroupByReductions):
         """Counts the distinct rows of columns at positions of the source's table."""
         keys = self._grouped.keys
         counted = [
-            Grouping(self._table.columns[at], label, at)
+            Grouping(self._table.columns[at], label, at).hashed(self._table)
             for label, at in zip(self._labels, self._positions, strict=True)
             if at in positions and at not in {key.position for key in keys}
         ]
@@ -134,8 +134,6 @@ class FrameGroupByValueCounts(GroupByValueCounts):
 
 def _check_counted(key: Grouping, may_be_category: bool) -> None:
     """Raises if the values of a key cannot be counted on the device."""
-    if key.column.kind == "object":
-        raise TypeError(f"value_counts: unhashable values in column {key.name!r} of objects.")
     if key.column.kind == "category" and not may_be_category:
         raise NotImplementedError(
             f"value_counts: column {key.name!r} must not be a category, because pandas counts "

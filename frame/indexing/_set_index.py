@@ -8,12 +8,13 @@ import jax
 import numpy as np
 import pandas as pd
 
-from ..sorting._sort_values import as_directions, check_sortable, sort_keys
+from ..sorting._sort_values import as_directions, sort_keys
 from ..table._arguments import axis_number, no_inplace, only_rows
 from ..table._column import Column
 from ..table._column_labels import Labels
 from ..table._from_host import column_from
 from ..table._ndframe import FrameBase, SeriesBase
+from ..table._objects import sortable
 from ..table._row_index import RANGE, RowIndex
 from ..table._sort import sort_rows
 from ..table._suggestions import the_columns
@@ -74,7 +75,7 @@ class IndexMoves(Renaming):
         if index.is_range and directions[0] == (index.step > 0):
             return self._like(self._table.replace(index=RANGE) if ignore_index else self._table)
         columns = self._table.index_columns()
-        levels = [check_sortable(columns[p], index.names[p]) for p in positions]
+        levels = [sortable(columns[p], self._table.num_rows) for p in positions]
         keys = sort_keys(levels, directions, na_position)
         table = sort_rows(self._table, keys)
         return self._like(table.replace(index=RANGE) if ignore_index else table)

@@ -19,9 +19,11 @@ from ..table._nodes import Map, Source
 from ..table._table import Count, is_row
 from ..table._take import any_missing
 from ..table._tracing import at_once, is_traced
-from ._array_ops import COMPARISONS, LOGIC, SYMBOLS, NumberPlan, combine_numbers, plan_numbers
+from ._array_ops import COMPARISONS, LOGIC, NumberPlan, combine_numbers, plan_numbers
 from ._code_ops import combine_categories, combine_strings, constant, decode_pair, invalid
 from ._datetime_ops import as_time, combine_times
+from ._nullable_ops import default_operation, is_of_nullable, nullable_result
+from ._object_ops import combine_objects
 from ._safe_gradient import by_row
 
 
@@ -34,6 +36,11 @@ def combine(
     """
     if op in COMPARISONS:
         pairs = [decode_pair(op, a, b) for a, b in pairs]
+    if any(is_of_nullable(a, b) for a, b in pairs):
+        return tuple(
+            _combine_nullable(op, a, b, num_rows, names[position : position + 1])
+            for position, (a, b) in enumerate(pairs)
+        )
     if all(_is_number(a) and _is_number(b) for a, b in pairs):
         return _combine_number_pairs(op, pairs, num_rows)
     results: dict[int, Column] = {}
@@ -50,6 +57,15 @@ def combine(
     return tuple(results[position] for position in range(len(pairs)))
 
 
+def _combine_nullable(op: str, a: Any, b: Any, num_rows: Count, names: Sequence[Any]) -> Column:
+    """Applies an operation to a pair that may have a column of a nullable dtype."""
+    if not is_of_nullable(a, b):
+        return combine(op, [(a, b)], num_rows, names)[0]
+    default_op, x, y = default_operation(op, a, b)
+    (result,) = combine(default_op, [(x, y)], num_rows, names)
+    return nullable_result(op, a, b, result)
+
+
 def _is_number(side: Any) -> bool:
     return side.is_number if isinstance(side, Scalar) else side.is_numeric
 
@@ -59,10 +75,7 @@ def _combine_typed(op: str, a: Any, b: Any, name: Any, num_rows: Count) -> Colum
     columns = [side for side in (a, b) if isinstance(side, Column)]
     kinds = {column.kind for column in columns}
     if "object" in kinds:
-        raise TypeError(
-            f"unsupported operand type(s) for {SYMBOLS.get(op, op)}: column {name!r} has dtype "
-            "object. Use to_pandas(), or convert it to columns of numbers or strings first."
-        )
+        return combine_objects(op, a, b, name, num_rows)
     if "category" in kinds:
         return combine_categories(op, a, b)
     if "string" in kinds:

@@ -13,22 +13,29 @@ import pandas as pd
 
 from ...primitives.staging import tiered
 from ..table._arguments import check_rest
-from ..table._column import NAT, Array, Column, fill_missing
+from ..table._column import NAT, Array, Column, fill_missing, of_family, plain
 from ..table._defer import map_rows
 from ..table._dtypes import wide
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._object_functions import evaluate_each
 from ..table._table import Count
+from ..table._take import missing_elsewhere
 from ..table._tracing import is_traced
 from ._array_ops import divided
 from ._safe_gradient import by_row
 
 
-def change(op: str, column: Column) -> Column:
+def change(op: str, column: Column, num_rows: Count) -> Column:
     """Applies `neg`, `pos`, `abs` or `invert` to a column."""
+    if column.kind == "object":
+        return evaluate_each(column, num_rows, _OF_OBJECTS[op], op)
     if column.kind == "timedelta" and op != "invert":
         return Column(_change_times(op, column.data), None, column.type)
     if not column.is_numeric or (op == "invert" and column.is_float):
         raise TypeError(f"bad operand type for unary {_SYMBOLS[op]}: '{column.dtype_name}'")
+    if column.is_nullable:
+        changed = change(op, plain(column.with_arrays((column.data, None))), num_rows)
+        return of_family(changed.with_arrays((changed.data, column.valid)), column.family)
     if column.is_bool and column.valid is not None:
         if op == "invert" and not is_traced(column.valid):
             raise TypeError("bad operand type for unary ~: 'float'")
@@ -42,6 +49,7 @@ def change(op: str, column: Column) -> Column:
 
 
 _SIGNS = {"negative": "neg", "positive": "pos", "absolute": "abs", "invert": "invert"}
+_OF_OBJECTS = {"neg": operator.neg, "pos": operator.pos, "abs": abs, "invert": operator.invert}
 _SYMBOLS = {"neg": "-", "pos": "+", "abs": "abs()", "invert": "~"}
 
 
@@ -80,11 +88,12 @@ def rounded(column: Column, decimals: int) -> Column:
     column = fill_missing(column)
     if not column.is_float and decimals >= 0:
         return column
+    family = column.family
     if column.is_float:
         factor: Any = column.dtype.type(10.0 ** abs(decimals))
     else:
         factor = wide(np.float64).type(10.0**-decimals)
-    return Column(_rounded(column.data, factor, decimals < 0), column.valid)
+    return of_family(Column(_rounded(column.data, factor, decimals < 0), column.valid), family)
 
 
 @functools.partial(tiered, static_argnums=2)
@@ -105,11 +114,15 @@ def apply_function(ufunc: np.ufunc, column: Column, num_rows: Count) -> Column:
     """Applies a universal function to a numeric column, with NumPy's result dtype."""
     name = ufunc.__name__
     if name in _SIGNS:
-        return change(_SIGNS[name], column)
+        return change(_SIGNS[name], column, num_rows)
     if not column.is_numeric:
         raise TypeError(f"np.{name}: values must be numbers, got {column.dtype_name}")
     if column.dtype == jnp.bfloat16:
         return Column(_apply(name, column.data, num_rows, column.dtype, column.dtype))
+    if column.is_nullable:
+        result = apply_function(ufunc, plain(column.with_arrays((column.data, None))), num_rows)
+        (result,) = missing_elsewhere([result], column.present()) if column.can_miss else (result,)
+        return of_family(result, column.family)
     column = fill_missing(column)
     dtype, result = ufunc.resolve_dtypes((column.dtype, None))
     return Column(_apply(name, column.data, num_rows, dtype, result))
@@ -134,7 +147,8 @@ class Unary(NDFrame):
     """Unary operations of frames and series."""
 
     def _changed(self, op: str) -> Self:
-        return self._with_columns([change(op, column) for column in self._table.columns])
+        table = self._table
+        return self._with_columns([change(op, column, table.num_rows) for column in table.columns])
 
     def __neg__(self) -> Self:
         return self._changed("neg")

@@ -2,7 +2,7 @@
 """duplicated, drop_duplicates, nunique, unique and factorize."""
 
 import functools
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 import jax
@@ -19,28 +19,26 @@ from ..table._column import Array, Column, distinct_keys, group_keys, host_array
 from ..table._filter import filter_rows
 from ..table._layout import Layout
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._objects import hashed, missing_apart
 from ..table._row_index import RANGE, as_pandas_index
 from ..table._table import Count, is_row
 from ..table._take import gather, position
 from ..table._tracing import answered_at_once, at_once, is_traced
 
 
-def check_comparable(column: Column, label: Hashable, caller: str) -> Column:
-    """Raises if the values of a column cannot be compared on the device."""
-    if column.kind == "object":
-        raise TypeError(
-            f"{caller}: column {label!r} of objects cannot be hashed on the device. "
-            "Drop it, or convert it to strings first."
-        )
-    return column
-
-
 def numbered_rows(
     columns: Sequence[Column], num_rows: Count, layout: Layout
 ) -> tuple[Array, Array]:
     """Group ids of equal rows in order of appearance, and flags of first rows."""
-    keys = tuple(key for column in columns for key in distinct_keys(column))
+    keys = tuple(key for column in told_apart(columns, num_rows) for key in distinct_keys(column))
     return _numbered(keys, num_rows, layout)
+
+
+def told_apart(columns: Sequence[Column], num_rows: Count) -> Sequence[Column]:
+    """Columns with equal keys for equal values; one alone tells kinds of missing values apart."""
+    if len(columns) == 1:
+        return [missing_apart(columns[0], num_rows)]
+    return [hashed(column, num_rows) for column in columns]
 
 
 def _is_repeated(
@@ -50,7 +48,7 @@ def _is_repeated(
     if not (keep is False or keep in ("first", "last")):
         raise ValueError('keep must be either "first", "last" or False')
     as_keys = distinct_keys if len(columns) == 1 else group_keys
-    keys = tuple(key for column in columns for key in as_keys(column))
+    keys = tuple(key for column in told_apart(columns, num_rows) for key in as_keys(column))
     return _repeated(keys, num_rows, layout, keep)
 
 
@@ -58,6 +56,8 @@ def _distinct_counts(
     columns: Sequence[Column], num_rows: Count, layout: Layout, *, dropna: bool
 ) -> tuple[Array, ...]:
     """Counts the distinct values of each column, in one compiled call."""
+    as_codes = hashed if dropna else missing_apart
+    columns = [as_codes(column, num_rows) for column in columns]
     keys = tuple((group_keys if dropna else distinct_keys)(column) for column in columns)
     missing = tuple(column.missing() if column.can_miss else None for column in columns)
     return _count_distinct(keys, missing if dropna else (None,) * len(keys), num_rows, layout)
@@ -143,10 +143,7 @@ class FrameDuplicates(Duplicates, FrameBase):
             if absent := self._labels.absent(labels, may_be_parts=False):
                 raise absent
             positions = [position for label in labels for position in self._labels.positions(label)]
-        return [
-            check_comparable(self._table.columns[position], self._labels[position], caller)
-            for position in positions
-        ]
+        return [self._table.columns[position] for position in positions]
 
     def duplicated(self, subset: Any = None, keep: Any = "first") -> Any:
         """Flags rows that equal an earlier row; missing values are equal to each other."""
@@ -176,6 +173,7 @@ class FrameDuplicates(Duplicates, FrameBase):
         if axis_number(axis, self):
             if not columns:
                 return self._of_nothing("nunique", axis, labels, {})
+            columns = [hashed(column, table.num_rows) for column in columns]
             return self._make_series(nunique_across(columns, bool(dropna)), None)
         if not columns:
             return self.series_class._of(table_of_series(pd.DataFrame().nunique()), None)
@@ -195,8 +193,8 @@ class SeriesDuplicates(Duplicates, SeriesBase):
     """Duplicate values of a series."""
 
     def _compared(self, subset: Any, caller: str) -> Sequence[Column]:
-        del subset
-        return [check_comparable(self._only, self._name, caller)]
+        del subset, caller
+        return [self._only]
 
     def duplicated(self, keep: Any = "first") -> Any:
         """Flags values that equal an earlier one; missing values are equal to each other."""

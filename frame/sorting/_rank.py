@@ -19,22 +19,22 @@ from ..table._column import Array, Column, bare, fill_missing
 from ..table._dtypes import wide
 from ..table._layout import Layout
 from ..table._ndframe import NDFrame
+from ..table._objects import sortable
 from ..table._recode import renumbered
 from ..table._table import Count, is_row
 from ..window._cumulative import numeric_part
-from ._sort_values import check_sortable
 
 _METHODS = ("average", "min", "max", "first", "dense")
 
 
-def _rankable(column: Column, label: Any) -> Column:
+def _rankable(column: Column, label: Any, num_rows: Count) -> Column:
     """Converts a column so that its keys are in the order of its values."""
     if column.dtype.kind == "c":
         raise TypeError(
             f"rank: column {label!r} of complex numbers has no ranks. "
             "Rank its real part, map(jnp.real)."
         )
-    column = fill_missing(check_sortable(column, label))
+    column = fill_missing(sortable(column, num_rows))
     if column.kind != "category" or column.type.ordered:
         return column
     new_codes = np.argsort(np.argsort(pd.Index(column.dictionary.values), kind="stable"))
@@ -113,7 +113,7 @@ class Ranking(NDFrame):
         """Ranks the values of each column from 1; `method` resolves ties.
 
         Differences from pandas:
-            Complex numbers and objects raise a TypeError, because they have no order.
+            Complex numbers raise a TypeError, because they have no order.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
@@ -132,8 +132,9 @@ class Ranking(NDFrame):
         labels = of._names
         if axis_number(axis or 0, self):
             return of._with_columns(ranked_across(table.columns, plan))
+        rows = table.num_rows
         columns = [
-            Column(_rank(bare(_rankable(column, label)), table.num_rows, plan, table.layout))
+            Column(_rank(bare(_rankable(column, label, rows)), rows, plan, table.layout))
             for column, label in zip(table.columns, labels, strict=True)
         ]
         return of._with_columns(columns)

@@ -13,6 +13,7 @@ from ..table._column_labels import check_unambiguous
 from ..table._dtypes import wide
 from ..table._expressions import evaluated, is_expression
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._objects import sortable
 from ..table._row_index import RANGE
 from ..table._sort import argsort_rows, sort_rows
 from ..table._tracing import is_traced
@@ -61,17 +62,7 @@ def _keyed(series: SeriesBase, key: Any) -> Column:
             raise ValueError("User-provided `key` function must not change the shape of the array.")
     else:
         column = as_column(result, table, series._name)
-    return check_sortable(column, series._name)
-
-
-def check_sortable(column: Column, label: Hashable) -> Column:
-    """Raises if the values of a column have no order."""
-    if column.kind == "object":
-        raise TypeError(
-            f"column {label!r} of {column.dtype_name} cannot be sorted. "
-            "Convert it with astype first."
-        )
-    return column
+    return sortable(column, table.num_rows)
 
 
 class FrameSorting(FrameBase):
@@ -164,6 +155,6 @@ class SeriesSorting(SeriesBase):
                 f"sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})"
             )
         table = self._table
-        column = check_sortable(self._only, self._name)
+        column = sortable(self._only, table.num_rows)
         row_ids = argsort_rows(ordered_keys(column), table.num_rows, table.layout)
         return self._with_column(Column(row_ids.astype(wide(np.int64))))

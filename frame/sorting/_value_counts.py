@@ -21,12 +21,14 @@ from ..table._filter import MOST_PADDED, filter_rows
 from ..table._from_host import column_from
 from ..table._layout import ONE_DEVICE, Layout
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._objects import has_order, hashed, is_hashed
+from ..table._recode import without_missing
 from ..table._row_index import RANGE, RowIndex
 from ..table._sort import sort_rows
 from ..table._table import Count, Table, as_count, is_row
 from ..table._take import moved_columns
 from ..table._tracing import at_once, is_traced
-from ._duplicates import check_comparable, numbered_rows
+from ._duplicates import numbered_rows
 
 
 def counted(columns: Sequence[Column], table: Table) -> tuple[Table, Column]:
@@ -71,7 +73,8 @@ def _counts_of_rows(
 ) -> Table:
     """The counts of distinct rows, which label them, in the order of the counts or of the rows."""
     distinct, counts = counted(columns, table)
-    has_value = [~c.missing() for c in distinct.columns if dropna and c.can_miss]
+    shown = [without_missing(column) for column in distinct.columns]
+    has_value = [~column.missing() for column in shown if dropna and column.can_miss]
     keeps = functools.reduce(jnp.logical_and, has_value) if has_value else None
     return _by_count(distinct, counts, keeps, names, descending)
 
@@ -100,7 +103,7 @@ def _is_small(columns: Sequence[Column], table: Table) -> bool:
     """Whether one program for all steps takes less time than the steps."""
     if table.layout.mesh is not None or not columns or table.capacity > MOST_PADDED:
         return False
-    are_plain = all(column.stored is column for column in columns)
+    are_plain = all(column.stored is column and is_hashed(column) for column in columns)
     return are_plain and not is_traced(columns, table.num_rows)
 
 
@@ -202,19 +205,18 @@ class SeriesValueCounts(ValueCounts, SeriesBase):
         """
         if bins is not None:
             raise NotImplementedError("value_counts: bins must be None. Call cut() first.")
-        column = check_comparable(self._only, self._name, "value_counts")
-        return self._count_values([column], [self._name], normalize, sort, ascending, dropna)
+        return self._count_values([self._only], [self._name], normalize, sort, ascending, dropna)
 
     def mode(self, dropna: bool = True) -> Any:
         """The most frequent values, sorted."""
-        column = check_comparable(self._only, self._name, "mode")
-        distinct, counts = counted([column], self._table)
+        distinct, counts = counted([self._only], self._table)
         valid = is_row(distinct.capacity, distinct.num_rows, distinct.layout)
         if dropna:
-            valid = valid & ~distinct.columns[0].missing()
+            valid = valid & ~without_missing(distinct.columns[0]).missing()
         frequent = _most_frequent(counts.data, valid)
         modes = filter_rows(distinct, frequent)
-        table = sort_rows(modes, ordered_keys(modes.columns[0]))
+        keys = hashed(modes.columns[0], modes.num_rows)
+        table = sort_rows(modes, ordered_keys(keys)) if has_order(keys) else modes
         return self._of(table.replace(index=RANGE), self._name)
 
 

@@ -16,6 +16,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 from ...primitives.staging import tiered
 from ...shardings._compat import is_x64_enabled
 from ._dictionary import Dictionary, HostObjects
+from ._distinct_objects import DistinctObjects
 from ._dtypes import cast_exactly, wide
 from ._zones import with_zone
 from ._nullable import Family, has_dtype, nullable_array, nullable_dtype
@@ -76,6 +77,14 @@ class ColumnType:
     def is_time(self) -> bool:
         """Whether the array counts units of time."""
         return self.unit is not None
+
+    def compares_with(self, other: "ColumnType") -> bool:
+        """Whether both are times of one kind that compare: all with a zone, or all without."""
+        return (
+            self.is_time
+            and self.kind == other.kind
+            and (self.zone is None) == (other.zone is None)
+        )
 
     def named(self, dtype: Any) -> str:
         """pandas' dtype name for a column stored as `dtype`."""
@@ -252,7 +261,7 @@ class Column:
         return Column(data, valid, self.type)
 
 
-_CODES = ColumnType("object", HostObjects(np.empty(0, object)))
+_CODES = ColumnType("object", DistinctObjects(np.empty(0, object)))
 _TIMES = ColumnType("timedelta", unit="ns")
 
 
@@ -423,6 +432,8 @@ def to_host(column: Column, num_rows: int) -> Any:
     A mask decides the dtype, also if no value of these rows is missing: those of integers give
     float64, those of bools objects.
     """
+    if column.kind == "list":
+        return column.lists_on_host(num_rows)
     column = column.stored
     if column.is_nullable:
         missing = host_array(column.missing())[:num_rows]
@@ -430,8 +441,6 @@ def to_host(column: Column, num_rows: int) -> Any:
         # The mask of bools would make them objects.
         values = to_host(plain(column.with_arrays((column.data, None))), num_rows)
         return nullable_array(dtype, values, missing)
-    if column.kind == "list":
-        return column.lists_on_host(num_rows)
     data = host_array(column.data)[:num_rows]
     match column.kind:
         case "category":

@@ -4,9 +4,9 @@
 import functools
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,8 @@ import pyarrow as pa
 
 from ._string_order import ranked
 from ._untyped import untyped_compute
+
+Found = TypeVar("Found")
 
 
 class Dictionary:
@@ -114,13 +116,23 @@ class UnencodedStrings(Dictionary):
 class HostObjects:
     """Host objects, one per row of the original column. Compared by identity."""
 
-    __slots__ = ("values",)
+    __slots__ = ("_found", "values")
 
     def __init__(self, values: np.ndarray):
         self.values: np.ndarray = values
+        self._found: dict[Any, Any] = {}
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def __reduce__(self) -> Any:
+        return HostObjects, (self.values,)
+
+    def once(self, find: Callable[[np.ndarray], Found]) -> Found:
+        """What a function finds in the objects, found once."""
+        if find not in self._found:
+            self._found[find] = find(self.values)
+        return self._found[find]
 
     def take(self, codes: np.ndarray) -> np.ndarray:
         """Decodes codes; negative codes become NaN."""

@@ -60,6 +60,9 @@ def distinct_values(column: Column, num_rows: Count, layout: Layout, method: str
 
 def _of_codes(column: Column, num_rows: Count, layout: Layout) -> Distinct:
     size = len(column.type.dictionary or ())
+    if column.kind == "object" and is_traced(column, num_rows):
+        # A function of objects sees missing ones, too.
+        return Distinct(column.data + np.int32(1), _series_of_codes(column, np.arange(-1, size)))
     if is_traced(column, num_rows):
         # The codes are traced, so any value may occur. Missing values keep the position -1.
         return Distinct(column.data, _series_of_codes(column, np.arange(size)))
@@ -123,20 +126,21 @@ def through_values(
     return looked_up(column_of_results(convert(values), method), positions, num_rows, layout)
 
 
-def column_of_results(results: pd.Series, method: str) -> Column:
-    """Converts a series of results to a column on one device."""
-    size = len(results)
-    capacity = ONE_DEVICE.capacity_for(size)
+def column_of_results(
+    results: pd.Series, method: str, capacity: int | None = None, layout: Layout = ONE_DEVICE
+) -> Column:
+    """Converts a series of results to a column, by default on one device."""
+    capacity = layout.capacity_for(len(results)) if capacity is None else capacity
     if results.dtype == object:
         missing = results.isna().to_numpy()
-        if not all(isinstance(value, (bool, np.bool_)) for value in results[~missing]):
-            return column_from(results, capacity, ONE_DEVICE, method)
-        valid = np.zeros(capacity, np.bool_)
-        valid[:size] = ~missing
+        if missing.all() or not all(type(value) in (bool, np.bool_) for value in results[~missing]):
+            return column_from(results, capacity, layout, method)
         data = np.where(missing, False, results).astype(np.bool_)
-        flags = column_from(data, capacity, ONE_DEVICE, method)
-        return Column(flags.data, jnp.asarray(valid) if missing.any() else None)
-    return column_from(narrowed(results), capacity, ONE_DEVICE, method)
+        flags = column_from(data, capacity, layout, method)
+        if not missing.any():
+            return flags
+        return Column(flags.data, column_from(~missing, capacity, layout, method).data)
+    return column_from(narrowed(results), capacity, layout, method)
 
 
 def looked_up(table: Column, positions: Array, num_rows: Count, layout: Layout) -> Column:

@@ -11,8 +11,10 @@ import pandas as pd
 from ...primitives.staging import tiered
 from ._column import NAT, Array, Column, ColumnType
 from ._dictionary import Dictionary, sorted_dictionary, unify
+from ._distinct_objects import DistinctObjects
 from ._layout import ONE_DEVICE
 from ._take import gather
+from ._zones import in_utc, zone_label
 
 
 def recoded(columns: Sequence[Column]) -> tuple[Column, ...]:
@@ -64,10 +66,13 @@ def as_times(column: Column) -> Column:
     """The column, or the times that are its categories."""
     if column.kind != "category" or column.dictionary.values.dtype.kind not in "mM":
         return column
-    values = column.dictionary.values.to_numpy()
+    times = column.dictionary.values
+    values = in_utc(times)
     kind = "datetime" if values.dtype.kind == "M" else "timedelta"
     data = look_up(column.data, values.view(np.int64), NAT)
-    return Column(data, None, ColumnType(kind, unit=np.datetime_data(values.dtype)[0]))
+    tz = getattr(times, "tz", None)
+    zone = None if tz is None else zone_label(tz)
+    return Column(data, None, ColumnType(kind, unit=np.datetime_data(values.dtype)[0], zone=zone))
 
 
 def strings_at(positions: Array, strings: Any) -> Column:
@@ -88,7 +93,7 @@ def shifted(codes: Array, start: int) -> Array:
 
 def without_missing(column: Column) -> Column:
     """Gives null objects (None, NaN, NaT) the code -1; other columns are returned as they are."""
-    if column.kind != "object":
+    if column.kind != "object" or isinstance(column.type.dictionary, DistinctObjects):
         return column
     assert column.type.dictionary is not None
     values = column.type.dictionary.values

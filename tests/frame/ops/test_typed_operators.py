@@ -159,10 +159,11 @@ def test_the_rest_of_a_span_by_infinity_is_missing():
     assert_parity(lambda f: (f.d % f.x, f.d % np.inf, f.d // f.x), frame)
 
 
-def test_objects_have_no_operators():
+def test_objects_without_an_operator_name_the_column():
     objects = JaxSeries(pd.Series([[1], {}], name="odd", dtype=object))
-    with pytest.raises(TypeError, match="'odd'"):
+    with pytest.raises(TypeError, match="can only concatenate list") as raised:
         _ = objects + 1
+    assert "'odd'" in raised.value.__notes__[0]
     assert_same_error(lambda s: -s, mixed_frame().s)
 
 

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operations on Python objects, on the host: pandas calls the objects' own operators."""
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from ..table._column import Column, Scalar
+from ..table._object_functions import column_like, evaluate_each, host_series
+from ..table._table import Count
+from ..table._tracing import at_once, is_traced
+from ._array_ops import SYMBOLS
+
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    name: getattr(operator, f"{name}_" if name in ("and", "or") else name) for name in SYMBOLS
+}
+
+
+def combine_objects(op: str, a: Any, b: Any, name: Any, num_rows: Count) -> Column:
+    """Applies an operation with a column of objects as an operand, as pandas does.
+
+    With a scalar the operation is applied to each distinct object, else to each row.
+
+    Raises:
+        NotImplementedError: the objects of both columns are needed inside `jit`.
+    """
+    function = _function(op, name)
+    try:
+        return _combined(function, op, a, b, num_rows)
+    except TypeError as error:
+        error.add_note(f"{SYMBOLS[op]}: of column {name!r}, which holds objects")
+        raise
+
+
+def _combined(function: Callable[..., Any], op: str, a: Any, b: Any, num_rows: Count) -> Column:
+    if isinstance(b, Scalar):
+        return evaluate_each(a, num_rows, lambda values: function(values, b.value), op)
+    if isinstance(a, Scalar):
+        return evaluate_each(b, num_rows, lambda values: function(a.value, values), op)
+    if is_traced(a, b, num_rows):
+        raise NotImplementedError(
+            f"{SYMBOLS.get(op, op)}: columns of objects cannot be combined inside jit. Combine "
+            "them before jit, or convert them with astype first."
+        )
+    return at_once(_combine_rows, function, a, b, num_rows)
+
+
+def _combine_rows(function: Callable[..., Any], a: Column, b: Column, num_rows: Count) -> Column:
+    left, right = (host_series(column, num_rows) for column in (a, b))
+    return column_like(function(left, right), a if a.kind == "object" else b)
+
+
+def _function(op: str, name: Any) -> Callable[..., Any]:
+    if op in ("square", "sqrt") or op.startswith("np."):
+        raise TypeError(
+            f"unsupported operand type(s) for {op}: column {name!r} has dtype object. Convert it "
+            "with astype first."
+        )
+    return _FUNCTIONS[op]
