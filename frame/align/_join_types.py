@@ -6,17 +6,26 @@ import dataclasses
 
 @dataclasses.dataclass(frozen=True)
 class JoinType:
-    """A type of join, as `how=` names it.
+    """A type of join: what `how=` names at the door, and all that follows from it.
 
     Attributes:
+        how: the word for it in pandas and in the primitives.
+        has_keys: whether rows are compared; if not, each row matches every other.
         has_matches: whether the pairs of rows with equal keys are in the result.
         keeps: whether the left and the right rows without a match are in the result.
         order: the side that gives the order of the rows: 0, 1, or None for that of the keys.
     """
 
+    how: str
+    has_keys: bool
     has_matches: bool
     keeps: tuple[bool, bool]
     order: int | None
+
+    @property
+    def of_swapped_sides(self) -> "JoinType":
+        """The join that gives the same pairs if its sides are swapped."""
+        return JOIN_TYPES[_OF_SWAPPED_SIDES.get(self.how, self.how)]
 
     @property
     def sides_without_holes(self) -> tuple[int, ...]:
@@ -30,11 +39,18 @@ class JoinType:
 
 
 JOIN_TYPES = {
-    "inner": JoinType(True, (False, False), 0),
-    "left": JoinType(True, (True, False), 0),
-    "right": JoinType(True, (False, True), 1),
-    "outer": JoinType(True, (True, True), None),
-    "left_anti": JoinType(False, (True, False), 0),
-    "right_anti": JoinType(False, (False, True), 1),
-    "cross": JoinType(True, (False, False), 0),
+    one.how: one
+    for one in (
+        JoinType("inner", True, True, (False, False), 0),
+        JoinType("left", True, True, (True, False), 0),
+        JoinType("right", True, True, (False, True), 1),
+        JoinType("outer", True, True, (True, True), None),
+        JoinType("left_anti", True, False, (True, False), 0),
+        JoinType("right_anti", True, False, (False, True), 1),
+        JoinType("cross", False, True, (False, False), 0),
+    )
 }
+LEFT, RIGHT_ANTI = JOIN_TYPES["left"], JOIN_TYPES["right_anti"]
+_OF_SWAPPED_SIDES = {
+    "left": "right", "right": "left", "left_anti": "right_anti", "right_anti": "left_anti"
+}  # fmt: skip

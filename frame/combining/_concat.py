@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..align._join_types import JOIN_TYPES
 from ..table._column import Column
 from ..table._column_labels import Labels
 from ..table._layout import ONE_DEVICE
@@ -82,7 +83,7 @@ def concat(
         if key_index.nlevels > 1:
             raise NotImplementedError("concat: keys must not be tuples. Use one level of keys.")
         key_index = key_index.rename(names[0]) if names else key_index
-    options = Options(join, sort, ignore_index, key_index, names)
+    options = Options(JOIN_TYPES[join], sort, ignore_index, key_index, names)
     if axis in (1, "columns"):
         return along_columns(parts, options)
     result = _along_rows(parts, options)
@@ -154,7 +155,7 @@ def _along_rows(parts: list[Any], options: Options) -> Any:
     ]
     # Let pandas combine the labels, using parts without rows.
     shells = [pd.DataFrame(columns=frame._labels.index) for frame in frames]
-    labels = Labels(pd.concat(shells, join=options.join, sort=options.sort).columns)
+    labels = Labels(pd.concat(shells, join=options.join.how, sort=options.sort).columns)
     rows = _stacked(_columns_under(frames, labels), tables, options)
     return frames[0]._make_frame(rows.columns, labels, rows)
 

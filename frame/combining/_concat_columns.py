@@ -9,6 +9,7 @@ import pandas as pd
 
 from ..align._align import same_labels
 from ..align._common_types import common_pair, join_keys, keys_of_sides
+from ..align._join_types import LEFT, RIGHT_ANTI, JoinType
 from ..align._number_keys import check_labels
 from ..table._column import Column
 from ..table._column_labels import Labels
@@ -26,7 +27,7 @@ from ._row_pairs import SideRows, are_distinct, pair_rows
 class Options(NamedTuple):
     """The arguments of `concat` for the labels of the result; `keys` as an index."""
 
-    join: str
+    join: JoinType
     sort: bool
     ignore_index: bool
     keys: pd.Index | None
@@ -51,7 +52,7 @@ def along_columns(parts: Sequence[Any], options: Options) -> Any:
     return parts[0]._make_frame(table.columns, Labels(shell.columns), table)
 
 
-def _with(left: Table, right: Table, join: str, sort: bool) -> Table:
+def _with(left: Table, right: Table, join: JoinType, sort: bool) -> Table:
     if same_labels(left, right):
         columns = (*left.columns, *right.columns)
         return left.replace(columns=columns, needed=either_needed(left.needed, right.needed))
@@ -75,8 +76,8 @@ def _with(left: Table, right: Table, join: str, sort: bool) -> Table:
         raise pd.errors.InvalidIndexError(
             "Reindexing only valid with uniquely valued Index objects"
         )
-    if join == "inner":
-        matched = pair_rows(left, right, keys, "inner", sort=sort)
+    if not any(join.keeps):
+        matched = pair_rows(left, right, keys, join, sort=sort)
         columns = (*matched.left.take(left.columns), *matched.right.take(right.columns))
         index = RowIndex(matched.left.take([a for a, _ in pairs]), names)
         return Table(columns, index, matched.num_rows, layout=left.layout)
@@ -88,7 +89,7 @@ def _with(left: Table, right: Table, join: str, sort: bool) -> Table:
             num_rows=matched.num_rows,
             layout=left.layout,
         )
-        for matched in (pair_rows(left, right, keys, how) for how in ("left", "right_anti"))
+        for matched in (pair_rows(left, right, keys, one) for one in (LEFT, RIGHT_ANTI))
     ]
     row_ids = pack_rows([table.columns for table in tables], tables)
     sides = []

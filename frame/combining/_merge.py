@@ -14,7 +14,7 @@ from ..align._common_types import (
     join_keys,
     keys_of_two_units,
 )
-from ..align._join_types import JOIN_TYPES
+from ..align._join_types import JOIN_TYPES, JoinType
 from ..align._number_keys import number_keys
 from ..table._column import Array
 from ..table._layout import ONE_DEVICE
@@ -159,12 +159,9 @@ def merge_frames(
     `fill` gives the rows whose values columns have, but those of keys, from the pairs of rows.
     """
     left, right = as_operand(left), as_operand(right)
-    if how not in HOWS:
-        raise ValueError(f"'{how}' is not a valid Merge type: {', '.join(HOWS)}")
-    if how == "asof":
-        raise NotImplementedError("merge: how must not be 'asof'. Use merge_asof.")
+    join = _join_type(how)
     check_same_layout("merge", left._table, right._table)
-    if how == "cross":
+    if not join.has_keys:
         if named.left_index or named.right_index or named.are_labels:
             raise MergeError(
                 "Can not pass on, right_on, left_on or set right_index=True or left_index=True"
@@ -173,7 +170,7 @@ def merge_frames(
     else:
         a, b = left._table.index, right._table.index
         are_opposed = a.is_range and b.is_range and a.step < 0 < b.step
-        if how == "inner" and named.are_indexes and are_opposed:
+        if not any(join.keeps) and named.are_indexes and are_opposed:
             # pandas' intersection of a descending and an ascending range ascends.
             left = left._like(reversed_rows(left._table))
         plan = plan_merge(left, right, named)
@@ -184,18 +181,26 @@ def merge_frames(
         )
         if not one_is_empty:
             plan, left, right = _with_strings(plan, left, right)
-        is_ordered = sort or JOIN_TYPES[how].order is None
+        is_ordered = sort or join.order is None
         keys = _keys_of(plan, left._table, right._table, one_is_empty, is_ordered)
         if validate is not None:
             _check_distinct(validate, keys, (left._table, right._table))
     indicator_label = _indicator_label(indicator, left, right)
     labels = suffixed_labels(plan, left, right, suffixes)
-    pairs = pair_rows(left._table, right._table, keys, how, sort=sort, capacity=capacity)
+    pairs = pair_rows(left._table, right._table, keys, join, sort=sort, capacity=capacity)
     values = None if fill is None else fill(pairs)
     return merged_frame(
         plan, pairs, left, right, labels,
-        how=how, named=named, indicator=indicator_label, values=values,
+        join=join, named=named, indicator=indicator_label, values=values,
     )  # fmt: skip
+
+
+def _join_type(how: str) -> JoinType:
+    if how not in HOWS:
+        raise ValueError(f"'{how}' is not a valid Merge type: {', '.join(HOWS)}")
+    if how == "asof":
+        raise NotImplementedError("merge: how must not be 'asof'. Use merge_asof.")
+    return JOIN_TYPES[how]
 
 
 def _with_strings(plan: MergePlan, left: Any, right: Any) -> tuple[MergePlan, Any, Any]:

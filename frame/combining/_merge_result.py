@@ -11,7 +11,7 @@ import pandas as pd
 
 from ...primitives.staging import tiered
 from ..align._common_types import common_pair
-from ..align._join_types import JOIN_TYPES
+from ..align._join_types import JoinType
 from ..align._number_keys import check_labels
 from ..table._column import Array, Column, ColumnType
 from ..table._column_labels import Labels
@@ -35,14 +35,14 @@ def merged_frame(
     right: FrameBase,
     labels: tuple[pd.Index, pd.Index],
     *,
-    how: str | None = None,
+    join: JoinType | None = None,
     named: KeyArguments | None = None,
     indicator: Hashable = None,
     values: RowPairs | None = None,
 ) -> Any:
     """The frame of a merge, with the `labels` of the columns of both sides.
 
-    `how` and `named` decide the row labels, 0, 1, ... if left out. Keys and row labels have the
+    `join` and `named` decide the row labels, 0, 1, ... if left out. Keys and row labels have the
     rows of `pairs`, and other columns those of `values`, if they differ.
     """
     kept, values = plan.kept(right), values or pairs
@@ -53,7 +53,7 @@ def merged_frame(
         columns.append(Column(_origin(pairs.left.row_ids, pairs.right.row_ids), None, INDICATOR))
         of_columns = of_columns.insert(len(of_columns), indicator)
     merged = _Merged(plan, pairs, left, right, kept, columns, of_columns)
-    return merged.frame(RANGE if how is None or named is None else merged.index(how, named))
+    return merged.frame(RANGE if join is None or named is None else merged.index(join, named))
 
 
 @dataclasses.dataclass
@@ -150,10 +150,9 @@ class _Merged:
         self.labels = self.labels.take(kept)
         return RowIndex(levels, tuple(names))
 
-    def index(self, how: str, named: KeyArguments) -> RowIndex:
+    def index(self, join: JoinType, named: KeyArguments) -> RowIndex:
         """pandas' row labels for a merge."""
         pairs, left, right = self.pairs, self.left._table, self.right._table
-        join = JOIN_TYPES[how]
         if self.plan.on_both_indexes:
             if join.order == 1:
                 return taken_index(pairs.right, right)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ... import primitives
 from ...primitives.staging import tiered
-from ..align._join_types import JOIN_TYPES
+from ..align._join_types import JoinType
 from ..table._column import Array, Column, show_holes
 from ..table._holes import assumes_holes
 from ..table._layout import Layout
@@ -81,7 +81,7 @@ def pair_rows(
     left: Table,
     right: Table,
     keys: tuple[Keys, Keys],
-    how: str,
+    join: JoinType,
     *,
     sort: bool = False,
     capacity: int | None = None,
@@ -95,30 +95,33 @@ def pair_rows(
         CapacityError: `capacity` is too small for an eager call.
         ValueError: `capacity` is missing inside `jit`, or there are 2^31 - 1 pairs or more.
     """
-    if JOIN_TYPES[how].order == 1:
+    if join.order == 1:
         # The left join of the swapped sides, which has pandas' order.
         swapped = pair_rows(
-            right, left, (keys[1], keys[0]), how.replace("right", "left"), sort=sort,
-            capacity=capacity,
-        )  # fmt: skip
+            right, left, (keys[1], keys[0]), join.of_swapped_sides, sort=sort, capacity=capacity
+        )
         return swapped._replace(left=swapped.right, right=swapped.left)
-    if how == "cross":
+    if not join.has_keys:
         # Placeholders: the primitive reads only their lengths.
         keys = (left.is_row(),), (right.is_row(),)
     traced = is_in_jit(keys, left.num_rows, right.num_rows, left.needed, right.needed)
-    return (_traced if traced else _eager)(left, right, keys, how, sort, capacity)
+    return (_traced if traced else _eager)(left, right, keys, join, sort, capacity)
 
 
 def _traced(
-    left: Table, right: Table, keys: tuple[Keys, Keys], how: str, sort: bool, capacity: int | None
+    left: Table,
+    right: Table,
+    keys: tuple[Keys, Keys],
+    join: JoinType,
+    sort: bool,
+    capacity: int | None,
 ) -> RowPairs:
     layout, numbers = left.layout, (left.num_rows, right.num_rows)
     if capacity is None:
-        capacity = _most_pairs(left.capacity, right.capacity, how)
+        capacity = _most_pairs(left.capacity, right.capacity, join)
     limit = _rounded(capacity, layout)
-    joined, labels = _join_in_jit(keys, numbers, how, sort, limit, layout)
+    joined, labels = _join_in_jit(keys, numbers, join, sort, limit, layout)
     lost = jnp.where(joined.count > np.int32(limit), joined.count, NO_ROWS)
-    join = JOIN_TYPES[how]
     absent = "some" if join.has_matches else "none"
     return RowPairs(
         SideRows(joined.left_rows, "some" if join.keeps[1] else "all", layout),
@@ -129,11 +132,11 @@ def _traced(
     )
 
 
-def _most_pairs(num_left: int, num_right: int, how: str) -> int:
+def _most_pairs(num_left: int, num_right: int, join: JoinType) -> int:
     """The capacity of a traced join that needs no `capacity=`; raises for others."""
-    if how == "left_anti":
+    if not join.has_matches:
         return num_left
-    if how != "cross":
+    if join.has_keys:
         raise ValueError(
             "merge: inside jit capacity must be the maximum number of result rows, got None. "
             "Pass capacity= (the left side's, if the right keys are unique), or merge outside jit."
@@ -147,37 +150,42 @@ def _most_pairs(num_left: int, num_right: int, how: str) -> int:
 
 
 def _eager(
-    left: Table, right: Table, keys: tuple[Keys, Keys], how: str, sort: bool, capacity: int | None
+    left: Table,
+    right: Table,
+    keys: tuple[Keys, Keys],
+    join: JoinType,
+    sort: bool,
+    capacity: int | None,
 ) -> RowPairs:
     """Sizes the result exactly and records which sides contain nulls."""
     layout = left.layout
     num_left, num_right = left.num_rows_on_host, right.num_rows_on_host
     numbers = as_count(num_left), as_count(num_right)
     fit = functools.partial(_capacity_for, capacity=capacity, layout=layout)
-    if layout.mesh is None and how not in ("cross", "left_anti"):
-        joined, labels = _join(keys, numbers, how, sort, fit, layout)
+    if layout.mesh is None and join.has_keys and join.has_matches:
+        joined, labels = _join(keys, numbers, join, sort, fit, layout)
         count = joined.count.item()
     else:
         # On a mesh, counting first would send as much as pairing. Guess the capacity instead: if
         # the right keys are unique, the pairs are at most as many as the left rows.
-        guesses = {"outer": num_left + num_right, "cross": num_left * num_right}
-        guess = guesses.get(how, num_left)
-        if how == "cross" and guess >= MOST_ROWS:
+        guess = num_left + num_right if all(join.keeps) else num_left
+        if not join.has_keys:
+            guess = num_left * num_right
+        if not join.has_keys and guess >= MOST_ROWS:
             raise ValueError(
                 f"merge: a cross merge must have fewer than 2**31 - 1 rows, got {guess:,}. "
                 "Merge the left side in parts."
             )
         limit = layout.capacity_for(guess) if capacity is None else _rounded(capacity, layout)
-        joined, labels = _join_in_jit(keys, numbers, how, sort, limit, layout)
+        joined, labels = _join_in_jit(keys, numbers, join, sort, limit, layout)
         count = int(joined.count)
         if count > limit:
-            joined, labels = _join_in_jit(keys, numbers, how, sort, fit(count), layout)
+            joined, labels = _join_in_jit(keys, numbers, join, sort, fit(count), layout)
         elif capacity is None and layout.capacity_for(count) < limit:
             rows = (*joined[:2], labels)
             left_rows, right_rows, labels = _first_rows(rows, layout.capacity_for(count), layout)
             joined = joined._replace(left_rows=left_rows, right_rows=right_rows)
     # Null rows of each side: unmatched rows of the other side that the join keeps.
-    join = JOIN_TYPES[how]
     if assumes_holes():
         right_holes, left_holes = map(int, join.keeps)
     else:
@@ -187,11 +195,11 @@ def _eager(
     def presence(row_ids: Array, num_rows: int, num_holes: int, is_ordered: bool) -> Any:
         if num_holes:
             return "none" if num_holes == count else "some"
-        if count != num_rows or how == "cross":
+        if count != num_rows or not join.has_keys:
             return "all"
         # As many pairs as rows, and no row dropped: the identity on the ordered side.
         if is_ordered:
-            return "all" if how == "inner" and joined.num_unmatched_left.item() else "same"
+            return "all" if not join.keeps[0] and joined.num_unmatched_left.item() else "same"
         is_same = _is_in_place(row_ids, as_count(count), layout).item()
         return "same" if is_same else "all"
 
@@ -238,7 +246,7 @@ def _capacity_for(count: int, capacity: int | None, layout: Layout) -> int:
 def _join(
     keys: tuple[Keys, Keys],
     numbers: tuple[Count, Count],
-    how: Any,
+    join: JoinType,
     sort: bool,
     capacity: int | Callable[[int], int],
     layout: Layout,
@@ -246,11 +254,12 @@ def _join(
     """Joins keys; an anti join also gives row labels."""
     left_keys, right_keys = keys
     order, labels = None, None
-    if sort and how not in ("outer", "cross"):
+    if sort and join.has_keys and join.order is not None:
         order, left_keys = _in_order(left_keys, numbers[0], layout)
-    if how == "left_anti":
+    if not join.has_matches:
         joined, labels = _without_match(left_keys, right_keys, numbers, capacity, layout)
     else:
+        how: Any = join.how
         joined = primitives.join(
             left_keys, right_keys, how=how, capacity=capacity, num_valid=numbers, **layout.on_mesh
         )
