@@ -164,14 +164,23 @@ def _without_freq(index: Any) -> Any:
 
 def _assert_same_values(got: pd.Series, expected: pd.Series, bound: Bound) -> None:
     is_float = expected.dtype.kind in "fc"
+    # Of a nullable dtype, that of its numbers.
+    dtype = getattr(expected.dtype, "numpy_dtype", expected.dtype)
     if is_float:
-        bound = bound.on_platform(expected.dtype)
+        bound = bound.on_platform(dtype)
     how: Any = {"check_exact": True}
     if bound.ulps and is_float:
-        how = bound.of(expected.dtype)
+        how = bound.of(dtype)
     pd.testing.assert_series_equal(got, expected, **how, check_freq=False)
     if is_float:
-        _assert_same_zeros(got, expected)
+        _assert_same_zeros(_as_floats(got), _as_floats(expected))
+
+
+def _as_floats(values: pd.Series) -> pd.Series:
+    """Floats of a nullable dtype as those of NumPy."""
+    if isinstance(values.dtype, np.dtype):
+        return values
+    return pd.Series(values.to_numpy(np.float64, na_value=np.nan))
 
 
 def _assert_same_zeros(got: pd.Series, expected: pd.Series) -> None:
@@ -192,11 +201,11 @@ def _assert_same_scalar(got: Any, expected: Any, bound: Bound) -> None:
         assert type(got) is type(expected) or not isinstance(expected, str)
         assert got == expected, f"got {got!r} in place of {expected!r}"
         return
-    if expected is pd.NaT:
-        assert got is pd.NaT, f"got {got!r} in place of {expected!r}"
+    if expected is pd.NaT or expected is pd.NA:
+        assert got is expected, f"got {got!r} in place of {expected!r}"
         return
     if expected != expected:
-        assert got is not pd.NaT, f"got {got!r} in place of {expected!r}"
+        assert got is not pd.NaT and got is not pd.NA, f"got {got!r} in place of {expected!r}"
         assert got != got, f"got {got!r} in place of {expected!r}"
         return
     if isinstance(expected, (pd.Timestamp, pd.Timedelta)):

@@ -80,10 +80,10 @@ def plan_numbers(op: str, a: np.dtype, b: np.dtype, has_zeros: bool, x64: bool) 
                 "numpy boolean subtract, the `-` operator, is not supported, use the bitwise_xor, "
                 "the `^` operator, or the logical_xor function instead."
             )
-        if op in ("truediv", "floordiv", "pow"):
+        if op in ("truediv", "floordiv", "whole floordiv", "pow"):
             raise NotImplementedError(f"operator '{op}' not implemented for bool dtypes")
-        dtype = np.dtype(np.int8 if op == "mod" else np.bool_)
-    if dtype.kind == "c" and op in ("floordiv", "mod"):
+        dtype = np.dtype(np.int8 if op.endswith("mod") else np.bool_)
+    if dtype.kind == "c" and op.removeprefix("whole ") in ("floordiv", "mod"):
         raise TypeError(f"ufunc {op!r} not supported for {a} and {b}: numbers must be real")
     if op == "truediv" and dtype.kind in "iu":
         dtype = wide(np.float64)
@@ -160,6 +160,12 @@ def _mod(plan: NumberPlan, a: Array, b: Array) -> Array:
     return jnp.where((remainder == 0) & (b != 0), zero, shifted)
 
 
+def _by_nonzero(divide: Any, plan: NumberPlan, a: Array, b: Array) -> Array:
+    """A quotient or remainder; that of an integer by zero is zero, as in NumPy."""
+    result = divide(plan, a, b)
+    return result if plan.dtype.kind not in "iu" else jnp.where(b == 0, plan.dtype.type(0), result)
+
+
 _OPERATIONS: dict[str, Any] = {
     "add": lambda plan, a, b: a | b if plan.dtype == np.bool_ else a + b,
     "sub": lambda plan, a, b: a - b,
@@ -167,6 +173,8 @@ _OPERATIONS: dict[str, Any] = {
     "truediv": _truediv,
     "floordiv": _floordiv,
     "mod": _mod,
+    "whole floordiv": lambda plan, a, b: _by_nonzero(_floordiv, plan, a, b),
+    "whole mod": lambda plan, a, b: _by_nonzero(_mod, plan, a, b),
     "pow": lambda plan, a, b: _integer_power(a, b) if plan.dtype.kind in "iu" else jnp.power(a, b),
     "square": lambda plan, a, b: a * a,
     "sqrt": lambda plan, a, b: jnp.sqrt(a),

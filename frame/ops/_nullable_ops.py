@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operations on columns of nullable dtypes: those of default dtypes, and masks beside them.
+
+The numbers of all rows are combined, of missing rows too, as if they had no masks. What is missing
+in an operand is missing in the result, but for powers of 1, powers by 0, and Kleene logic.
+"""
+
+import functools
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+
+from ...primitives.staging import tiered
+from ..table._column import NAT, Array, Column, Scalar, of_family, plain
+from ..table._nullable import Family
+from ._array_ops import COMPARISONS, LOGIC, SYMBOLS
+
+# Of integers by zero: 0, as in NumPy, where the default dtypes have infinities and NaN.
+_BY_ZERO = {"floordiv": "whole floordiv", "mod": "whole mod"}
+
+
+def is_of_nullable(*sides: Any) -> bool:
+    """Whether an operand is a column of a nullable dtype."""
+    return any(isinstance(side, Column) and side.is_nullable for side in sides)
+
+
+def default_operation(op: str, a: Any, b: Any) -> tuple[str, Any, Any]:
+    """The operation on operands of default dtypes without masks that gives the values."""
+    fill = {"pow": 1}.get(op, 0)
+    x, y = (_default_operand(op, side, other, fill) for side, other in ((a, b), (b, a)))
+    are_numbers = all(side.is_number if isinstance(side, Scalar) else side.is_numeric
+                      for side in (x, y))  # fmt: skip
+    return _BY_ZERO.get(op, op) if are_numbers else op, x, y
+
+
+def _default_operand(op: str, side: Any, other: Any, fill: int) -> Any:
+    if isinstance(side, Column):
+        column = plain(side)
+        if column.valid is None or not column.is_numeric:
+            return column
+        data = _filled(column.data, column.valid, np.asarray(fill).astype(column.dtype))
+        return Column(data, None, column.type)
+    if side.value is pd.NA or (side.value is None and other.family == "arrow"):
+        # Any value of the other's kind: the result is missing.
+        if other.is_numeric:
+            return Scalar(False if other.is_bool and op in LOGIC else 1)
+        return Scalar("" if other.kind == "string" else None)
+    if side.value is None and op not in COMPARISONS:
+        raise TypeError(
+            f"unsupported operand type(s) for {SYMBOLS.get(op, op)}: '{other.dtype_name}' and "
+            "'NoneType'. Use pandas.NA for a missing value."
+        )
+    return side
+
+
+@tiered
+def _filled(data: Array, valid: Array, fill: Any) -> Array:
+    return jnp.where(valid, data, fill)
+
+
+class _Side(NamedTuple):
+    """An operand: its values, and flags of those that are not missing (None: all)."""
+
+    data: Any
+    present: Any = None
+
+
+def nullable_result(op: str, a: Any, b: Any, result: Column) -> Column:
+    """The result of the default operation in the nullable dtype of its operands."""
+    columns = [side for side in (a, b) if isinstance(side, Column)]
+    is_of_strings = any(column.kind == "string" for column in columns)
+    is_of_arrow = any(column.family == "arrow" for column in columns)
+    # pandas compares its own strings in Arrow, too.
+    family: Family = "arrow" if is_of_arrow or (is_of_strings and op in COMPARISONS) else "masked"
+    sides = [_side(side, columns[0]) for side in (a, b)]
+    if not result.is_numeric:
+        # Strings and times have a value of their own for missing ones.
+        if any(isinstance(side.present, np.bool_) for side in sides):
+            missing = -1 if result.type.has_codes else NAT
+            result = result.with_arrays((jnp.full_like(result.data, missing), None))
+        return of_family(result, family)
+    if all(side.present is None for side in sides):
+        return of_family(result, family)
+    if not (op == "pow" or (op in LOGIC and result.is_bool)):
+        sides = [_Side(None, side.present) for side in sides]
+    return of_family(Column(*_with_missing(op, *sides, result.data)), family)
+
+
+def _side(side: Any, column: Column) -> _Side:
+    if isinstance(side, Column):
+        # NaN of a default dtype is missing, too.
+        present = side.present() if side.can_miss else None
+        return _Side(side.data if side.is_numeric else None, present)
+    value = side.value
+    is_missing = value is pd.NA or (
+        column.family == "arrow"
+        and (value is None or (isinstance(value, float) and value != value))
+    )
+    if is_missing:
+        return _Side(np.bool_(False), np.bool_(False))
+    return _Side(np.asarray(value) if side.is_number and not hasattr(value, "aval") else value)
+
+
+@functools.partial(tiered, static_argnums=0)
+def _with_missing(op: str, x: _Side, y: _Side, data: Array) -> tuple[Array, Array | None]:
+    """The numbers of a result, and its mask; floats miss as NaN."""
+    parts = [jnp.broadcast_to(side.present, data.shape) for side in (x, y)
+             if side.present is not None]  # fmt: skip
+    valid = functools.reduce(jnp.logical_and, parts)
+    if op == "pow":
+        # pandas: 1 ** NA is 1, and so is NA ** 0.
+        ones = _present(x, data) & (x.data == 1) if x.data is not None else False
+        zeros = _present(y, data) & (y.data == 0) if y.data is not None else False
+        data = jnp.where(valid | ~(ones | zeros), data, data.dtype.type(1))
+        valid = valid | ones | zeros
+    elif op in ("and", "or") and x.data is not None:
+        # False & NA is False, True | NA is True: either side alone decides.
+        decides = op == "or"
+        decided = [_present(side, data) & (side.data == decides) for side in (x, y)]
+        is_decided = decided[0] | decided[1]
+        data = jnp.where(is_decided, decides, data)
+        valid = valid | is_decided
+    if jnp.issubdtype(data.dtype, jnp.inexact):
+        return jnp.where(valid, data, data.dtype.type(np.nan)), None
+    return data, valid
+
+
+def _present(side: _Side, data: Array) -> Array:
+    present = np.bool_(True) if side.present is None else side.present
+    return jnp.broadcast_to(present, data.shape)
