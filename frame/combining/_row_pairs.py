@@ -12,6 +12,7 @@ import numpy as np
 from ... import primitives
 from ...primitives.staging import tiered
 from ..align._join_types import JoinType
+from ..table._arguments import as_row_capacity
 from ..table._column import Array, Column, show_holes
 from ..table._holes import assumes_holes
 from ..table._layout import Layout
@@ -119,7 +120,7 @@ def _traced(
     layout, numbers = left.layout, (left.num_rows, right.num_rows)
     if capacity is None:
         capacity = _most_pairs(left.capacity, right.capacity, join)
-    limit = _rounded(capacity, layout)
+    limit = as_row_capacity(capacity, layout, "merge")
     joined, labels = _join_in_jit(keys, numbers, join, sort, limit, layout)
     lost = jnp.where(joined.count > np.int32(limit), joined.count, NO_ROWS)
     absent = "some" if join.has_matches else "none"
@@ -176,7 +177,11 @@ def _eager(
                 f"merge: a cross merge must have fewer than 2**31 - 1 rows, got {guess:,}. "
                 "Merge the left side in parts."
             )
-        limit = layout.capacity_for(guess) if capacity is None else _rounded(capacity, layout)
+        limit = (
+            layout.capacity_for(guess)
+            if capacity is None
+            else as_row_capacity(capacity, layout, "merge")
+        )
         joined, labels = _join_in_jit(keys, numbers, join, sort, limit, layout)
         count = int(joined.count)
         if count > limit:
@@ -219,15 +224,6 @@ def _eager(
     )
 
 
-def _rounded(capacity: Any, layout: Layout) -> int:
-    """Validates a user's capacity and rounds it up to a multiple of the shards."""
-    if not isinstance(capacity, (int, np.integer)) or isinstance(capacity, bool):
-        raise TypeError(f"merge: capacity must be a static int, got {type(capacity).__name__}.")
-    if capacity < 0:
-        raise ValueError(f"merge: capacity must not be negative, got {capacity}.")
-    return -(-max(int(capacity), 1) // layout.num_shards) * layout.num_shards
-
-
 def _capacity_for(count: int, capacity: int | None, layout: Layout) -> int:
     """The capacity for `count` pairs, checked against the user's."""
     if count >= MOST_ROWS:
@@ -237,7 +233,7 @@ def _capacity_for(count: int, capacity: int | None, layout: Layout) -> int:
         )
     if capacity is None:
         return layout.capacity_for(count)
-    limit = _rounded(capacity, layout)
+    limit = as_row_capacity(capacity, layout, "merge")
     if count > limit:
         raise primitives.CapacityError("merge", count, limit)
     return limit

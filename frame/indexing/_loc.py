@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`loc`, `explode` and dropping of rows: selection by label."""
+"""`loc` and dropping of rows: selection by label."""
 
 from typing import Any, Self
 
@@ -191,34 +191,6 @@ class FrameLabelSelection(FrameBase, LabelSelection):
         has_names = index.nlevels == 1 and (index.dtype == "str" or index.dtype == object)
         return has_names and all(isinstance(label, str) and label in index for label in labels)
 
-    def explode(self, column: Any, ignore_index: bool = False) -> Any:
-        """Replicates rows for each element of the lists in one or several columns of objects.
-
-        Differences from pandas:
-            Not supported inside `jit`, because the lists are on the host.
-
-        Example:
-            >>> from jaxframes.frame import JaxFrame
-            >>> JaxFrame({"x": [1, 2], "l": [["a", "b"], []]}).explode("l").x.tolist()
-            [1, 1, 2]
-        """
-        if not self._labels.index.is_unique:
-            raise ValueError("DataFrame columns must be unique.")
-        labels = column if isinstance(column, list) else [column]
-        if not labels:
-            raise ValueError("column must be nonempty")
-        if len(set(labels)) < len(labels):
-            raise ValueError("column must be unique")
-        elements = {label: _exploded(self[label], len(labels) > 1) for label in labels}
-        first, *others = [positions for _, positions in elements.values()]
-        if any(not np.array_equal(positions, first) for positions in others):
-            raise ValueError("columns must have matching element counts")
-        result = self._like(self._table) if first is None else self._taken(first)
-        for label, (values, positions) in elements.items():
-            if positions is not None:
-                result[label] = values
-        return result._with_range() if ignore_index else result
-
     def iterrows(self) -> Any:
         """Iterates over pairs of label and row, a series of pandas."""
         return self.to_pandas().iterrows()
@@ -230,19 +202,3 @@ class FrameLabelSelection(FrameBase, LabelSelection):
 
 class SeriesLabelSelection(SeriesBase, LabelSelection):
     """Row selection of a series by label."""
-
-    def explode(self, ignore_index: bool = False) -> Any:
-        """Replicates rows for each element of the lists in a series of objects."""
-        frame = self._make_frame([self._only], Labels.of([self._name]))
-        return self._like(frame.explode(self._name, ignore_index)._table)
-
-
-def _exploded(series: Any, needs_positions: bool = False) -> tuple[Any, Any]:
-    """The elements of lists with their row positions; None for a series that cannot have lists.
-
-    With `needs_positions` such a series gives each value with its position.
-    """
-    if series._only.kind != "object" and not needs_positions:
-        return None, None
-    values = series.reset_index(drop=True).to_pandas().explode()
-    return values.array, values.index.to_numpy()

@@ -30,6 +30,10 @@ def pandas_dtype(column: Column, num_rows: Count) -> Any:
             return pd.StringDtype(na_value=np.nan)
         case "object":
             return np.dtype(object)
+        case "list":
+            form = column.type.lists
+            is_arrow = form is not None and form.form == "arrow"
+            return pd.ArrowDtype(form.arrow) if is_arrow else np.dtype(object)
     return column.dtype if column.is_numeric else np.dtype(column.dtype_name)
 
 

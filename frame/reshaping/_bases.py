@@ -2,6 +2,7 @@
 """The base classes of JaxFrame and JaxSeries in this room."""
 
 from ._compare import Comparison
+from ._explode import FrameExplode, SeriesExplode
 from ._pivot_table import FramePivotTable
 from ._resample import ResampleMethods
 from ._stack import FrameStack
@@ -10,10 +11,18 @@ from ._unstack import FrameUnstack, SeriesUnstack
 
 
 class FrameReshapingMethods(
-    Comparison, FramePivotTable, FrameStack, FrameTranspose, FrameUnstack, ResampleMethods
+    Comparison,
+    FrameExplode,
+    FramePivotTable,
+    FrameStack,
+    FrameTranspose,
+    FrameUnstack,
+    ResampleMethods,
 ):
     """Reshaping of a frame."""
 
 
-class SeriesReshapingMethods(Comparison, SeriesTranspose, SeriesUnstack, ResampleMethods):
+class SeriesReshapingMethods(
+    Comparison, SeriesExplode, SeriesTranspose, SeriesUnstack, ResampleMethods
+):
     """Reshaping of a series."""

@@ -7,6 +7,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from ._layout import Layout
 from ._ndframe import FrameBase, NDFrame
 from ._tracing import is_traced
 
@@ -77,3 +78,12 @@ def no_inplace(method: str, inplace: bool) -> None:
     """Raises if `inplace` is set."""
     if inplace:
         raise NotImplementedError(f"{method}: inplace must be False. Assign the result.")
+
+
+def as_row_capacity(capacity: Any, layout: Layout, caller: str) -> int:
+    """Validates a user's capacity and rounds it up to a multiple of the shards."""
+    if not isinstance(capacity, (int, np.integer)) or isinstance(capacity, bool):
+        raise TypeError(f"{caller}: capacity must be a static int, got {type(capacity).__name__}.")
+    if capacity < 0:
+        raise ValueError(f"{caller}: capacity must not be negative, got {capacity}.")
+    return -(-max(int(capacity), 1) // layout.num_shards) * layout.num_shards

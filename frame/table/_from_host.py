@@ -13,9 +13,10 @@ from jax.core import Tracer
 
 from ...shardings._compat import is_x64_enabled
 from ._array_owners import share_with_caller
-from ._column import NUMBER, UNITS, Column, ColumnType, of_family, show_holes
+from ._column import NUMBER, UNITS, Column, ColumnType, ListType, of_family, show_holes
 from ._dictionary import Dictionary, HostObjects, encode_each, encode_unless_near_unique
 from ._layout import Layout
+from ._lists_on_host import is_list, lists_from_arrow, shown_type
 from ._nullable import default_dtype, family_of, is_nullable
 from ._row_index import RowIndex
 from ._unencoded import as_unencoded
@@ -45,6 +46,9 @@ def column_from(
     if isinstance(values, (pd.Series, pd.Index)):
         values = values.array
     dtype = values.dtype
+    if isinstance(dtype, pd.ArrowDtype) and is_list(dtype.pyarrow_dtype):
+        form = ListType("arrow", shown_type(dtype.pyarrow_dtype))
+        return lists_from_arrow(pa.array(values), form, capacity, layout, name, column_from)
     if is_nullable(dtype):
         return _from_nullable(values, capacity, layout, name)
     if isinstance(values, pd.arrays.NumpyExtensionArray) and not isinstance(dtype, pd.StringDtype):
@@ -157,6 +161,9 @@ def _from_arrow(
         categories = Dictionary(pd.Index(values.dictionary.to_pandas(), dtype=dtype))
         category = ColumnType("category", categories, ordered=kind.ordered)
         return _placed(codes, category, capacity, layout, name)
+    if is_list(kind):
+        form = ListType("array", shown_type(kind))
+        return lists_from_arrow(values, form, capacity, layout, name, column_from)
     return column_from(values.to_pandas(), capacity, layout, name)
 
 

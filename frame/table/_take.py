@@ -144,7 +144,7 @@ def _either(left_rows: Array, left: Any, right: Any) -> Any:
 
 def hole_kind(column: Column) -> str:
     """The representation of missing values in a column; see `with_holes`."""
-    if column.kind in ("string", "category", "object"):
+    if column.kind in ("string", "category", "object", "list"):
         return "code"
     if column.kind in ("datetime", "timedelta"):
         return "time"

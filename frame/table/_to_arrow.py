@@ -10,8 +10,10 @@ import pyarrow as pa
 from ._column import NAT, Column, host_array
 
 
-def arrow_of(column: Column, rows: slice, name: Any) -> pa.Array:
-    """Converts rows of a column to Arrow, with nulls for missing values."""
+def arrow_of(column: Column, rows: slice | np.ndarray, name: Any) -> pa.Array:
+    """Converts rows of a column, a slice or positions, to Arrow; nulls are missing values."""
+    if column.kind == "list":
+        return _arrow_lists(column, rows, name)
     column = column.stored
     data = host_array(column.data)[rows]
     match column.kind:
@@ -55,3 +57,19 @@ def _codes(data: np.ndarray) -> pa.Array:
 
 def _whole(array: pa.Array | pa.ChunkedArray) -> pa.Array:
     return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+
+
+def _arrow_lists(column: Column, rows: slice | np.ndarray, name: Any) -> pa.Array:
+    """Converts the lists of rows to Arrow: of their type, if they have one."""
+    numbers = host_array(column.data)[rows]
+    lists = column.lists
+    is_missing = numbers < 0
+    at = np.where(is_missing, 0, numbers)
+    lengths = np.where(is_missing, 0, host_array(lists.lengths)[at])
+    offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    shifts = np.repeat(host_array(lists.starts)[at] - offsets[:-1], lengths)
+    values = arrow_of(lists.values, shifts + np.arange(offsets[-1]), name)
+    missing = pa.array(is_missing) if is_missing.any() else None
+    packed = pa.LargeListArray.from_arrays(pa.array(offsets), values, mask=missing)
+    form = column.type.lists
+    return packed if form is None or form.arrow is None else packed.cast(form.arrow)
