@@ -8,8 +8,8 @@ Environment:
     JAXFRAMES_TYPECHECK: `1` enforces the annotations of the package (jaxtyping and beartype). The
         hook does not find the kernels of an editable install: set JAXFRAMES_KERNELS=xla with it.
     JAXFRAMES_HYPOTHESIS: `long` draws many random examples in place of few fixed ones.
-    JAXFRAMES_TESTS: `covering` (the default) runs each test with a covering array of its
-        parameters: every value occurs. `all` runs it with every combination.
+    JAXFRAMES_TESTS: `covering` (the default) runs each file with a covering array: every test and
+        every value of a parameter occurs. `all` runs every combination.
 """
 
 import gc
@@ -68,6 +68,9 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     config.addinivalue_line(
         "markers", "covered_together(name): the tests of a file that share one covering array"
+    )
+    config.addinivalue_line(
+        "markers", "covered_apart: each of these tests runs with its own covering array"
     )
     from jaxframes import primitives
 

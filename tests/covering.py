@@ -47,10 +47,11 @@ def covering(cases: Sequence[Mapping[str, Hashable]]) -> list[int]:
 
 
 def covering_items(items: Iterable[pytest.Item]) -> list[pytest.Item]:
-    """Chooses a covering array of the parameters of each test function.
+    """Chooses a covering array of the parameters of each test file.
 
-    Functions marked `covered_together(name)` share one array, in which the function is one more
-    parameter: each of them runs, and each value occurs in one of them.
+    The test function is one more parameter: each function runs, and each value occurs in one of
+    them. Functions marked `covered_together(name)` share an array inside their file, and each
+    function marked `covered_apart` has its own.
     """
     items = list(items)
     positions: dict[tuple[str, ...], list[int]] = defaultdict(list)
@@ -69,8 +70,10 @@ def _function_of(item: pytest.Item) -> str:
 
 
 def _group_of(item: pytest.Item) -> tuple[str, ...]:
+    if item.get_closest_marker("covered_apart"):
+        return (_function_of(item),)
     together = item.get_closest_marker("covered_together")
-    return (_function_of(item),) if together is None else (str(item.path), *together.args)
+    return (str(item.path), *(together.args if together else ()))
 
 
 def _parameters_of(item: Any) -> dict[str, Hashable]:

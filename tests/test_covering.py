@@ -2,10 +2,11 @@
 """`make test` runs covering arrays: no value of a parameter is lost, on cases drawn at random."""
 
 import itertools
+import types
 
 import numpy as np
 import pytest
-from covering import covering
+from covering import covering, covering_items
 
 DTYPES, SHARDS, ORDERS = ("int8", "float16", "bool"), (1, 2, 3, 5, 8), (False, True)
 PRODUCT = [
@@ -56,3 +57,35 @@ def test_values_are_used_evenly():
 
 def test_a_test_without_parameters_is_kept():
     assert covering([{}]) == [0]
+
+
+def items_of(function, *marks, **parameters):
+    """Cases of a test function: the product of its parameters."""
+    return [
+        types.SimpleNamespace(
+            nodeid=f"test_x.py::{function}[{values}]",
+            path="test_x.py",
+            callspec=types.SimpleNamespace(params=dict(zip(parameters, values, strict=True))),
+            get_closest_marker=lambda name: next((m for m in marks if m.name == name), None),
+        )
+        for values in itertools.product(*parameters.values())
+    ]
+
+
+def test_the_tests_of_a_file_share_an_array():
+    items = items_of("test_a", dtype=DTYPES) + items_of("test_b", dtype=DTYPES, shards=SHARDS)
+    chosen = covering_items(items)
+    assert len(chosen) == len(SHARDS) + 1
+    assert {item.nodeid.partition("[")[0][-1] for item in chosen} == {"a", "b"}
+
+
+def test_a_test_that_is_marked_has_its_own_array():
+    items = items_of("test_a", pytest.mark.covered_apart.mark, dtype=DTYPES)
+    assert len(covering_items(items + items_of("test_b", dtype=DTYPES))) == 2 * len(DTYPES)
+
+
+def test_tests_share_an_array_inside_their_file():
+    one, other = (pytest.mark.covered_together(name).mark for name in ("one", "other"))
+    items = items_of("test_a", one, dtype=DTYPES) + items_of("test_b", one, dtype=DTYPES)
+    assert len(covering_items(items)) == len(DTYPES)
+    assert len(covering_items(items + items_of("test_c", other, dtype=DTYPES))) == 2 * len(DTYPES)

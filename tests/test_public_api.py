@@ -18,6 +18,7 @@ PACKAGES = [
 ]
 # The order of the sections is fixed; each level requires some of them, as listed below.
 SECTIONS = ["Args", "Returns", "Raises", "Cost", "Guarantees", "References", "Example"]
+pytestmark = pytest.mark.covered_apart
 EXPORTS = [
     pytest.param(package, name, id=f"{package}.{name}")
     for package in PACKAGES

@@ -13,7 +13,7 @@ from jaxframes import primitives
 from jaxframes.primitives import collective
 from on_shards import mesh_of
 
-pytestmark = pytest.mark.checks_arguments
+pytestmark = [pytest.mark.checks_arguments, pytest.mark.covered_apart]
 
 X = np.arange(6, dtype=np.int32)
 DTYPES = (

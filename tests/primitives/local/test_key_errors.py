@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from jaxframes.primitives import local
 
-pytestmark = pytest.mark.checks_arguments
+pytestmark = [pytest.mark.checks_arguments, pytest.mark.covered_apart]
 
 IDS = np.arange(3, dtype=np.int32)
 # Each calls one primitive with keys of three rows, with the name of the argument.
