@@ -17,6 +17,7 @@ from ..table._from_host import column_from
 from ..table._layout import ONE_DEVICE
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._table import Table
+from ..table._take import any_missing
 from ..table._tracing import is_traced
 from ._align import aligned_column
 
@@ -146,7 +147,12 @@ def as_mask(key: Any, table: Table, of_length: type[Exception] = IndexError) -> 
             )
         had_missing = column.valid is not None
         column = aligned_column(key, table).forced()
-        if column.valid is not None and not had_missing and not is_traced(column.valid):
+        if (
+            column.valid is not None
+            and not had_missing
+            and not is_traced(column.valid, table.num_rows)
+            and (not column.is_nullable or bool(any_missing(column.valid, table.num_rows)))
+        ):
             raise pd.errors.IndexingError(
                 "Unalignable boolean Series provided as indexer: a mask must have the label of "
                 "each row."
@@ -161,7 +167,7 @@ def as_mask(key: Any, table: Table, of_length: type[Exception] = IndexError) -> 
             raise of_length(f"a mask has the wrong length: {len(flags)} instead of {num_rows}.")
         column = column_from(flags, table.capacity, table.layout, "mask")
     if column.valid is not None:
-        if not is_traced(column.valid):
+        if not column.is_nullable and not is_traced(column.valid):
             raise ValueError("Cannot mask with non-boolean array containing NA / NaN values")
         return column.data & column.valid
     return column.data

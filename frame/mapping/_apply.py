@@ -14,13 +14,14 @@ from ...primitives.staging import tiered
 from ...shardings._compat import is_x64_enabled
 from ..reductions._agg import apply_one
 from ..table._arguments import axis_number
-from ..table._column import Array, Column, fill_missing
+from ..table._column import Array, Column, fill_missing, of_family, plain
 from ..table._column_labels import Labels
 from ..table._dtypes import narrowed, wide
 from ..table._layout import Layout
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._suggestions import the_columns
 from ..table._table import Count, Table, is_row
+from ..table._take import missing_elsewhere
 from ..table._user_functions import (
     UntraceableError,
     as_frames,
@@ -141,6 +142,13 @@ def _call(func: Callable[..., Any], method: str, args: Sequence[Any], kwargs: An
 
 def map_traceable(column: Column, func: Any, na_action: Any, kwargs: Any, table: Table) -> Column:
     """Applies a JAX-traceable function to each number of a column."""
+    if column.is_nullable:
+        # A function of NA gives NA, as operators do.
+        values = plain(column.with_arrays((column.data, None)))
+        results = map_traceable(values, func, na_action, kwargs, table)
+        if column.can_miss:
+            (results,) = missing_elsewhere([results], column.present())
+        return of_family(results, column.family)
     column = fill_missing(column)
     call = ValueFunction(func, tuple(sorted(kwargs.items())))
     dtype = _python_dtype(column.dtype)

@@ -17,10 +17,15 @@ from ..table._dtypes import cast_exactly, wide
 from ..table._from_host import check_width
 from ..table._layout import Layout
 from ..table._ndframe import FrameBase, NDFrame
+from ..table._nullable import is_nullable
+from ..table._object_functions import as_objects
 from ..table._table import Count, is_row
 from ..table._take import settled
 from ..table._tracing import at_once, is_traced
 from ..table._units import with_unit
+from ..table._wall_times import in_zone
+from ..table._zones import zone_label
+from ._nullable_values import cast_nullable, casts_nullable
 
 NOT_FINITE = (
     "Cannot convert non-finite values (NA or inf) to integer. Replace or remove non-finite values "
@@ -31,9 +36,10 @@ NOT_FINITE = (
 def as_dtype(dtype: Any) -> Any:
     """Converts a dtype argument to a dtype of NumPy or pandas that columns support."""
     known = np.dtype(dtype) if dtype == jnp.bfloat16 else pd.api.types.pandas_dtype(dtype)
-    if known == np.dtype(object) or (
-        not isinstance(known, (np.dtype, pd.CategoricalDtype))
+    if (
+        not isinstance(known, (np.dtype, pd.CategoricalDtype, pd.DatetimeTZDtype))
         and not (isinstance(known, pd.StringDtype) and known.na_value is np.nan)
+        and not is_nullable(known)
     ):
         raise NotImplementedError(
             f"astype: dtype must be supported on the device, got {known}. Use to_pandas().astype()."
@@ -48,7 +54,9 @@ def cast_columns(
     results: list[Any] = [None] * len(columns)
     numbers: list[tuple[int, Column, np.dtype]] = []
     for position, (column, dtype) in enumerate(zip(columns, dtypes, strict=True)):
-        if column.is_numeric and isinstance(dtype, np.dtype) and dtype.kind not in "mMOUSV":
+        if casts_nullable(column, dtype):
+            results[position] = cast_nullable(column, dtype, num_rows, layout)
+        elif column.is_numeric and isinstance(dtype, np.dtype) and dtype.kind not in "mMOUSV":
             check_width(dtype, "astype")
             numbers.append((position, _checked(column, dtype, num_rows), dtype))
         else:
@@ -127,6 +135,20 @@ def _convert_one(
 def _cast_typed(column: Column, dtype: Any, num_rows: Count, layout: Layout) -> Column:
     if column.kind == "string" and isinstance(dtype, pd.StringDtype):
         return column
+    if dtype == np.dtype(object):
+        return as_objects(column, num_rows, "astype")
+    if isinstance(dtype, pd.DatetimeTZDtype) and column.kind == "datetime":
+        if column.type.zone is None:
+            raise TypeError(
+                "Cannot use .astype to convert from timezone-naive dtype to timezone-aware dtype. "
+                "Use obj.tz_localize instead or series.dt.tz_localize instead"
+            )
+        return with_unit(in_zone(column, zone_label(dtype.tz)), dtype.unit, num_rows)
+    if isinstance(dtype, np.dtype) and dtype.kind == "M" and column.type.zone is not None:
+        raise TypeError(
+            "Cannot use .astype to convert from timezone-aware dtype to timezone-naive dtype. Use "
+            "obj.tz_localize(None) or obj.tz_convert('UTC').tz_localize(None) instead."
+        )
     if isinstance(dtype, np.dtype) and dtype.kind in "mM":
         is_integer = column.is_numeric and column.dtype.kind in "iu" and column.valid is None
         is_int64 = is_integer and column.dtype != np.uint64

@@ -15,7 +15,7 @@ from ...primitives.staging import tiered
 from ...shardings._compat import explicit_sharding
 from ..align._common_types import keys_of_two_units
 from ..align._number_keys import number_keys
-from ..table._column import Array, Column
+from ..table._column import Array, Column, of_family, plain
 from ..table._distinct_values import through_values
 from ..table._exact_numbers import index_of
 from ..table._layout import ONE_DEVICE, Layout
@@ -26,8 +26,31 @@ from ._listed_times import listed_counts
 from ._lookup import exact_keys, host_values, search
 
 
+def flags_like(column: Column, flags: Array) -> Column:
+    """Flags of the values of a column in pandas' dtype: `boolean` for its masked numbers."""
+    is_masked = column.family == "masked" and column.is_numeric
+    return of_family(Column(flags), "masked" if is_masked else None)
+
+
+def _flags_of_nullable(column: Column, values: Any, table: Table, method: str) -> Array:
+    """Flags of nullable numbers: a missing one is only in a list with pandas' NA."""
+    listed = host_values(values)
+    if pd.api.types.is_list_like(listed):
+        listed = list(listed)
+        has_na = any(value is pd.NA for value in listed)
+        values = [value for value in listed if not pd.isna(value)] if listed else listed
+    else:
+        has_na = False
+    flags = flags_in(plain(column.with_arrays((column.data, None))), values, table, method)
+    if not column.can_miss:
+        return flags
+    return flags | column.missing() if has_na else flags & column.present()
+
+
 def flags_in(column: Column, values: Any, table: Table, method: str = "isin") -> Array:
     """Flags the rows whose value is in a list or another column, as pandas' `isin` does."""
+    if column.is_nullable and column.is_numeric:
+        return _flags_of_nullable(column, values, table, method)
     if isinstance(values, SeriesBase):
         flags = _flags_among_rows(column, values, table.layout)
         if flags is not None:
@@ -109,7 +132,7 @@ def _flags_among_rows(column: Column, values: SeriesBase, layout: Layout) -> Arr
     lies on other devices.
     """
     other, table = values._only, values._table
-    if column.type.is_time and column.kind == other.kind and column.type != other.type:
+    if column.type.compares_with(other.type) and column.type != other.type:
         if table.layout != layout:
             return None
         return _is_among_keys(*keys_of_two_units(column, other), table.all_rows, layout)

@@ -20,7 +20,7 @@ from ..table._table import Table, either_needed
 from ..table._tracing import is_traced
 from ..table._user_functions import as_frames, as_pandas, by_engine
 from ._apply import map_traceable
-from ._isin import flags_in
+from ._isin import flags_in, flags_like
 from ._lookup import host_values, positions_in
 from ._replace import Replace
 
@@ -57,7 +57,9 @@ class FrameMap(FrameBase, Replace):
                     f"DataFrame.isin(), you passed a '{type(values).__name__}'"
                 )
             flags = [flags_in(column, values, table) for column in columns]
-        return self._with_columns([Column(flag) for flag in flags])
+        return self._with_columns(
+            [flags_like(column, flag) for column, flag in zip(columns, flags, strict=True)]
+        )
 
     def map(
         self,
@@ -83,7 +85,8 @@ class SeriesMap(SeriesBase, Replace):
         if isinstance(values, SeriesBase):
             # Among rows that were lost, a value could have been found.
             table = table.replace(needed=either_needed(table.needed, values._table.needed))
-        return self._like(table.with_columns([Column(flags_in(self._only, values, table))]))
+        flags = flags_like(self._only, flags_in(self._only, values, table))
+        return self._like(table.with_columns([flags]))
 
     def map(
         self, func: Any = None, na_action: Any = None, engine: str | None = None, **kwargs: Any
@@ -195,7 +198,8 @@ def _mapped(column: Column, how: ValueMap, table: Table) -> Column:
     mapper = host_values(func)
     if not isinstance(mapper, (Mapping, pd.Series)):
         raise TypeError(f"{type(func).__name__!r} object is not callable")
-    if isinstance(mapper, Mapping) and hasattr(mapper, "__missing__"):
+    has_default = isinstance(mapper, Mapping) and hasattr(mapper, "__missing__")
+    if column.is_nullable or has_default:
         return _through_mapper(column, mapper, na_action, table)
     keys = list(mapper) if isinstance(mapper, Mapping) else None
     if isinstance(mapper, Mapping):

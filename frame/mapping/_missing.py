@@ -131,9 +131,6 @@ class Missing(NDFrame):
 
         These are labelled by the columns of a frame, or by the rows of a series.
 
-        Differences from pandas:
-            A value that does not fit the column's dtype raises, where pandas returns objects.
-
         Example:
             >>> from jaxframes.frame import JaxFrame
             >>> JaxFrame({"x": [1.0, None]}).fillna(0).x.tolist()
@@ -287,14 +284,14 @@ def _fill(column: Column, value: Any, table: Table) -> Column:
     is_column = isinstance(value, (SeriesBase, pd.Series, Mapping))
     if not is_column and not isinstance(value, jax.Array) and pd.isna(value):
         return column
-    if column.valid is not None and not column.is_bool:
+    if column.valid is not None and not column.is_bool and not column.is_nullable:
         # In pandas it is float64 with NaN, and stays float64.
         column = fill_missing(column)
     if not column.can_miss:
         return column
     (missing,) = missing_flags([column])
     if not is_column:
-        if column.is_bool and isinstance(value, (bool, np.bool_)):
+        if column.is_of_objects and isinstance(value, (bool, np.bool_)):
             return Column(jnp.where(missing, np.bool_(value), column.data))
         try:
             return choose_scalar(~missing, column, value, table, "fillna")

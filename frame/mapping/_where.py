@@ -15,18 +15,28 @@ from ..align._align import aligned_column
 from ..align._as_column import as_column
 from ..ops._array_ops import common_dtype
 from ..table._arguments import axis_number, no_inplace
-from ..table._column import Array, Column, fill_missing, show_holes, to_host
+from ..table._column import (
+    Array,
+    Column,
+    as_floats,
+    fill_missing,
+    of_family,
+    show_holes,
+    to_host,
+)
 from ..table._dtypes import narrowed, wide
 from ..table._expressions import apply_if_callable
 from ..table._from_host import column_from
 from ..table._holes import assumes_holes
 from ..table._layout import ONE_DEVICE
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._object_functions import as_objects, joined_objects, with_object
 from ..table._recode import recoded, renumbered
 from ..table._table import Count, Table, is_row
 from ..table._take import any_missing, missing_elsewhere, settled
 from ..table._tracing import answered_at_once, is_traced
 from ..table._units import finest_unit, with_unit_if_exact, with_units
+from ._nullable_values import numbers_in_dtype, scalar_in_dtype
 
 
 class Where(NDFrame):
@@ -39,7 +49,6 @@ class Where(NDFrame):
         """Replaces values by those of `other` where a condition is False.
 
         Differences from pandas:
-            A value that does not fit the column's dtype raises, where pandas returns objects.
             Inside `jit` integers get the dtype of a replacement even if no value is replaced, and
             times of two units the finer one.
 
@@ -156,12 +165,18 @@ def choose_scalar(keep: Array, column: Column, value: Any, table: Table, method:
     if isinstance(value, (jax.Array, np.ndarray)) and value.ndim == 0:
         if isinstance(value, jax.Array):
             other = Column(jnp.broadcast_to(value, (table.capacity,)))
+            if column.is_nullable:
+                return choose(keep, column, other, table, method)
             return _choose_numbers(keep, column, other, _number_dtype(column, other))
         value = value[()]
     is_null = value is None or value is pd.NaT or value is pd.NA
     if is_null or (np.isscalar(value) and bool(pd.isna(value))):
         (missing,) = missing_elsewhere([column], keep)
         return settled(missing, table.num_rows)
+    if column.is_nullable:
+        one = scalar_in_dtype(column, value, method)
+        counts = (table.num_rows, np.int32(1))
+        return _choose_typed(keep, column, one, column.dtype, counts, method)
     like = None
     if column.kind != "object":
         no_value = column.type.has_codes and not len(column.type.dictionary or ())
@@ -184,10 +199,8 @@ def choose_scalar(keep: Array, column: Column, value: Any, table: Table, method:
     if not (keeps_dtype or is_changed or any_missing(keep, table.num_rows)):
         return column
     if replacement is None:
-        raise NotImplementedError(
-            f"Invalid value {value!r} for dtype {column.dtype_name!r} in {method}. Cast the column "
-            "with astype first."
-        )
+        objects, position = with_object(as_objects(column, table.num_rows, method), value)
+        return objects.with_arrays((_select(keep, objects.data, position), None))
     other = Column(replacement.data, None, replacement.type)
     return _choose_typed(keep, column, other, other.dtype, (table.num_rows, np.int32(1)), method)
 
@@ -211,9 +224,13 @@ def choose(keep: Array, column: Column, other: Column, table: Table, method: str
     Times get the unit of `other` only if a value is replaced, and the unit of the column does not
     represent all times of `other`; inside `jit` they get the finer unit.
     """
-    column = show_holes(column)
-    dtype, counts = _number_dtype(column, other), (table.num_rows, table.num_rows)
-    if column.type.is_time and column.kind == other.kind and column.type != other.type:
+    column, counts = show_holes(column), (table.num_rows, table.num_rows)
+    if column.is_nullable and column.is_numeric:
+        return _choose_numbers(keep, column, numbers_in_dtype(column, other, method), column.dtype)
+    if other.is_nullable:
+        other = of_family(as_floats(other) if column.is_float else other, column.family)
+    dtype = _number_dtype(column, other)
+    if column.type.compares_with(other.type) and column.type != other.type:
         if not is_traced(keep, other, table.num_rows):
             if not assumes_holes() and not any_missing(keep, table.num_rows):
                 return column
@@ -251,9 +268,12 @@ def _choose_typed(
     """Takes values of two columns, given their numbers of rows, after converting their types."""
     if column.is_numeric and other.is_numeric and dtype is not None:
         return _choose_numbers(keep, column, other, dtype)
-    if column.kind == other.kind:
+    is_time = column.type.compares_with(other.type)
+    if column.kind == other.kind and (is_time or not column.type.is_time):
         if column.kind == "string":
+            family = column.family
             column, other = recoded([column, other])
+            column = of_family(column, family)
         elif column.type.is_time:
             column, other = with_units((column, other), finest_unit(column, other), counts)
         elif column.kind == "category" and column.type != other.type:
@@ -264,10 +284,19 @@ def _choose_typed(
                 )
             other = Column(renumbered(other.data, a.get_indexer(b)), None, column.type)
         return Column(_select(keep, column.data, other.data), None, column.type)
-    raise NotImplementedError(
-        f"Invalid values of dtype {other.dtype_name} for dtype {column.dtype_name!r} in {method}. "
-        "Cast one of them with astype first."
-    )
+    return _choose_objects(keep, column, other, counts, method)
+
+
+def _choose_objects(
+    keep: Array, column: Column, other: Column, counts: tuple[Count, Count], method: str
+) -> Column:
+    """Takes values of two columns as Python objects, unless none of the other is needed."""
+    is_changed = is_traced(keep, column, other, counts) or assumes_holes()
+    if not is_changed and not any_missing(keep, counts[0]):
+        return column
+    sides = zip((column, other), counts, strict=True)
+    column, other = joined_objects([as_objects(one, count, method) for one, count in sides])
+    return column.with_arrays((_select(keep, column.data, other.data), None))
 
 
 def _number_dtype(column: Column, other: Column) -> Any:
@@ -284,7 +313,8 @@ def _choose_numbers(keep: Array, column: Column, other: Column, dtype: Any) -> C
             "Cast one of them with astype first."
         )
     other = fill_missing(other)
-    return Column(*_select_numbers(keep, column.arrays, other.arrays, dtype))
+    chosen = Column(*_select_numbers(keep, column.arrays, other.arrays, dtype))
+    return of_family(chosen, column.family)
 
 
 @tiered

@@ -11,7 +11,15 @@ import numpy as np
 
 from ...primitives.staging import by_pieces, tiered
 from ...shardings._compat import is_x64_enabled
-from ..table._column import Array, Column, Scalar, fill_missing, missing_rows, show_holes
+from ..table._column import (
+    Array,
+    Column,
+    Scalar,
+    fill_missing,
+    missing_rows,
+    of_family,
+    show_holes,
+)
 from ..table._defer import defer_map, may_defer_map
 from ..table._dtypes import is_held, wide
 from ..table._holes import assumes_holes
@@ -354,7 +362,7 @@ def filled_pair(a: Any, b: Any, value: Any) -> tuple[Any, Any]:
         return sides[0], sides[1]
     x, y = (side.arrays if isinstance(side, Column) else None for side in sides)
     left, right = (
-        side if isinstance(side, Scalar) else Column(*filled)
+        side if isinstance(side, Scalar) else of_family(Column(*filled), side.family)
         for side, filled in zip(sides, _filled(x, y, value), strict=True)
     )
     return left, right

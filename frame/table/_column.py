@@ -18,8 +18,8 @@ from ...shardings._compat import is_x64_enabled
 from ._dictionary import Dictionary, HostObjects
 from ._distinct_objects import DistinctObjects
 from ._dtypes import cast_exactly, wide
-from ._zones import with_zone
 from ._nullable import Family, has_dtype, nullable_array, nullable_dtype
+from ._zones import with_zone
 
 Array: TypeAlias = jax.Array
 Kind: TypeAlias = Literal["number", "string", "category", "datetime", "timedelta", "object", "list"]
@@ -81,9 +81,7 @@ class ColumnType:
     def compares_with(self, other: "ColumnType") -> bool:
         """Whether both are times of one kind that compare: all with a zone, or all without."""
         return (
-            self.is_time
-            and self.kind == other.kind
-            and (self.zone is None) == (other.zone is None)
+            self.is_time and self.kind == other.kind and (self.zone is None) == (other.zone is None)
         )
 
     def named(self, dtype: Any) -> str:
@@ -400,8 +398,9 @@ def fill_missing(column: Column) -> Column:
 
 
 def as_floats(column: Column) -> Column:
-    """Converts integers that miss values to float64 with NaN, nullable ones too."""
-    return fill_missing(plain(column))
+    """Converts integers and bools that miss values to float64 with NaN, nullable ones too."""
+    column = plain(column)
+    return column if column.valid is None else Column(nan_unless(column.valid, column.data))
 
 
 @tiered

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values set in columns of nullable dtypes, and casts to and from these dtypes.
+
+A nullable dtype never changes for a value: what does not fit is an error, as in pandas.
+"""
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+
+from ...primitives.staging import tiered
+from ..ops._array_ops import converted
+from ..table._column import Array, Column, as_floats, of_family, plain, to_host
+from ..table._distinct_values import through_values
+from ..table._dtypes import cast_exactly
+from ..table._from_host import check_width, column_from
+from ..table._layout import ONE_DEVICE, Layout
+from ..table._nullable import default_dtype, family_of, is_nullable
+from ..table._table import Count, is_row
+from ..table._tracing import at_once, is_traced
+
+
+def scalar_in_dtype(column: Column, value: Any, method: str) -> Column:
+    """A column of one row with a value in the nullable dtype of another column.
+
+    Raises:
+        TypeError: the value does not fit the dtype.
+    """
+    no_code = np.full(1, -1 if column.type.has_codes else 0, column.dtype)
+    one: Any = to_host(Column(no_code, None, column.type), 1).copy()  # pyright: ignore
+    try:
+        one[0] = value
+    except (TypeError, ValueError, OverflowError) as error:
+        raise TypeError(
+            f"Invalid value {value!r} for dtype {column.dtype_name!r} in {method}. Cast the column "
+            "with astype first."
+        ) from error
+    return column_from(one, 1, ONE_DEVICE, method)
+
+
+def numbers_in_dtype(column: Column, other: Column, method: str) -> Column:
+    """Numbers in the dtype of another column of numbers, which is nullable.
+
+    Raises:
+        TypeError: the dtype holds no such numbers: floats are no integers, numbers no bools.
+    """
+    order = "biuf"
+    fits = other.is_numeric and other.dtype.kind in order
+    if fits and (column.is_bool != other.is_bool or (other.is_float and not column.is_float)):
+        fits = column.is_float
+    if not fits:
+        raise TypeError(
+            f"Invalid values of dtype {other.dtype_name} for dtype {column.dtype_name!r} in "
+            f"{method}. Cast one of them with astype first."
+        )
+    other = as_floats(other) if column.is_float else plain(other)
+    data = cast_exactly(converted(other.data, column.dtype), column.dtype)
+    return Column(data, other.valid, column.type)
+
+
+def cast_nullable(column: Column, dtype: Any, num_rows: Count, layout: Layout) -> Column:
+    """Casts a column to or from a nullable dtype."""
+    family, default = family_of(dtype), default_dtype(dtype)
+    is_number = isinstance(default, np.dtype) and default.kind in "biuf"
+    if not column.is_numeric or not is_number:
+        if column.kind == "string" and isinstance(default, pd.StringDtype):
+            return of_family(column, family)
+        return through_values(
+            column, num_rows, layout, lambda values: values.astype(dtype), "astype"
+        )
+    check_width(default, "astype")
+    if family is None and default.kind != "f" and column.can_miss:
+        _check_none_missing(column, default, num_rows)
+    if default.kind == "f":
+        return of_family(plain_cast(as_floats(column), default), family)
+    valid = column.present() if column.can_miss and family is not None else None
+    if column.is_float and default.kind in "iu" and family is not None:
+        _check_whole(column, dtype, num_rows)
+    return of_family(Column(_whole(column.data, default), valid), family)
+
+
+def plain_cast(column: Column, dtype: np.dtype) -> Column:
+    """Casts numbers to floats."""
+    return Column(cast_exactly(converted(column.data, dtype), dtype))
+
+
+def _whole(data: Array, dtype: np.dtype) -> Array:
+    if dtype == np.bool_:
+        return data != data.dtype.type(0)
+    if jnp.issubdtype(data.dtype, jnp.inexact):
+        data = jnp.where(jnp.isnan(data), data.dtype.type(0), data)
+    return data.astype(dtype)
+
+
+def _check_none_missing(column: Column, dtype: np.dtype, num_rows: Count) -> None:
+    if is_traced(column, num_rows) or not bool(at_once(_any_missing, column.missing(), num_rows)):
+        return
+    if dtype.kind == "b":
+        raise ValueError("cannot convert float NaN to bool")
+    raise ValueError("cannot convert NA to integer")
+
+
+def _check_whole(column: Column, dtype: Any, num_rows: Count) -> None:
+    """Raises where a float is no integer; inside `jit` its fraction is dropped."""
+    if is_traced(column, num_rows) or not bool(at_once(_any_fraction, column.data, num_rows)):
+        return
+    raise TypeError(
+        f"cannot safely cast non-equivalent {column.dtype} to {default_dtype(dtype)}: column "
+        f"{column.dtype_name} has values that are no integers. Round them first."
+    )
+
+
+@tiered
+def _any_missing(missing: Array, num_rows: Count) -> Array:
+    return jnp.any(missing & is_row(missing.shape[0], num_rows))
+
+
+@tiered
+def _any_fraction(data: Array, num_rows: Count) -> Array:
+    is_fraction = (data != jnp.trunc(data)) & ~jnp.isnan(data)
+    return jnp.any(is_fraction & is_row(data.shape[0], num_rows))
+
+
+def casts_nullable(column: Column, dtype: Any) -> bool:
+    """Whether a cast has a nullable dtype on either side."""
+    return column.is_nullable or is_nullable(dtype)
