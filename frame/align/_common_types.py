@@ -16,6 +16,7 @@ from ..table._recode import recoded, renumbered, unencoded
 from ..table._table import Count
 from ..table._units import finest_unit, is_past, units_per, with_units
 from ._number_keys import number_keys
+from ._object_keys import common_objects
 
 
 def common_pair(
@@ -33,15 +34,11 @@ def common_pair(
 
     Raises:
         OutOfBoundsDatetime, OutOfBoundsTimedelta: a time is past the range of the finer unit.
-        NotImplementedError: pandas would compare the values as objects.
+        NotImplementedError: bools with numbers, or complex numbers with real ones.
         ValueError: the kinds have no common type.
     """
-    for column in (left, right):
-        if column.kind == "object":
-            raise NotImplementedError(
-                f"merge: key {name!r} must be a column on the device, got host objects. "
-                "Convert it with astype first."
-            )
+    if "object" in (left.kind, right.kind) and not one_is_empty:
+        return common_objects(left, right, name, counts)
     if left.is_numeric and right.is_numeric:
         return _common_numbers(left, right, name)
     if same_categories(left, right):
@@ -52,7 +49,7 @@ def common_pair(
     if {left.kind, right.kind} <= {"string", "category"}:
         left, right = recoded([left, right])
         return left, right
-    if left.kind == right.kind and left.type.is_time:
+    if left.type.compares_with(right.type):
         left, right = with_units((left, right), finest_unit(left, right), counts)
         return left, right
     if one_is_empty:

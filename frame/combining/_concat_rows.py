@@ -14,11 +14,11 @@ from ...primitives.staging import tiered
 from ...shardings._compat import is_x64_enabled
 from ..align._common_types import common_pair, same_categories
 from ..table._column import NAT, Array, Column, ColumnType, in_dtype, show_holes
-from ..table._dictionary import HostObjects
 from ..table._dtypes import narrowed, wide
 from ..table._from_host import check_width, column_from
 from ..table._layout import Layout
-from ..table._recode import recoded, shifted
+from ..table._object_functions import as_objects, joined_objects
+from ..table._recode import recoded
 from ..table._table import NO_ROWS, Count, Table, as_count
 from ..table._take import moved_columns, position, stored_arrays, take_columns
 from ..table._tracing import is_in_jit
@@ -40,7 +40,7 @@ def common_columns(
     first = columns[0]
     kinds = {column.kind for column in columns}
     if kinds == {"number"}:
-        return _common_numbers(columns, name, of_frames)
+        return _common_numbers(columns, name, of_frames, counts)
     if kinds == {"category"} and all(
         column.type == first.type or (not of_frames and same_categories(first, column))
         for column in columns
@@ -52,23 +52,22 @@ def common_columns(
         return joined_strings(columns)
     if kinds <= {"string", "category"}:
         return recoded(columns)
-    if kinds == {"object"}:
-        return _common_objects(columns)
-    if len(kinds) == 1 and first.type.is_time:
+    if len(kinds) == 1 and first.type.is_time and len({c.type.zone for c in columns}) == 1:
         return with_units(columns, finest_unit(*columns), counts)
-    raise _objects(columns, name)
+    return _objects(columns, name, counts)
 
 
-def _objects(columns: Sequence[Column], name: Hashable) -> NotImplementedError:
-    dtypes = sorted({column.dtype_name for column in columns})
-    return NotImplementedError(
-        f"concat: column {name!r} would hold objects of several types, got {dtypes}. "
-        "Convert with astype first."
-    )
+def _objects(
+    columns: Sequence[Column], name: Hashable, counts: Sequence[Count]
+) -> tuple[Column, ...]:
+    """Columns of several types as Python objects."""
+    caller = f"concat: column {name!r} would hold objects of several types"
+    sides = zip(columns, counts, strict=True)
+    return joined_objects([as_objects(column, count, caller) for column, count in sides])
 
 
 def _common_numbers(
-    columns: Sequence[Column], name: Hashable, of_frames: bool
+    columns: Sequence[Column], name: Hashable, of_frames: bool, counts: Sequence[Count]
 ) -> tuple[Column, ...]:
     are_bools = {column.is_bool for column in columns}
     # Bools with missing values are objects.
@@ -77,25 +76,12 @@ def _common_numbers(
         for column in columns
     )
     if len(are_bools) > 1 and not (of_frames and only_integers):
-        raise _objects(columns, name)
+        return _objects(columns, name, counts)
     dtype = np.result_type(*(column.dtype for column in columns))
     dtype = wide(dtype) if jnp.issubdtype(dtype, jnp.inexact) else dtype
     if any(column.dtype != dtype for column in columns):
         check_width(dtype, name)
     return in_dtype(columns, dtype)
-
-
-def _common_objects(columns: Sequence[Column]) -> tuple[Column, ...]:
-    dictionaries = [column.type.dictionary for column in columns]
-    if all(dictionary is dictionaries[0] for dictionary in dictionaries):
-        return tuple(columns)
-    values = [np.asarray(d.values, object) for d in dictionaries if d is not None]
-    common = ColumnType("object", HostObjects(np.concatenate(values)))
-    starts = np.cumsum([0, *map(len, values[:-1])])
-    return tuple(
-        Column(shifted(column.data, start), None, common)
-        for column, start in zip(columns, starts, strict=True)
-    )
 
 
 def missing_like(column: Column, capacity: int, layout: Layout) -> Column:

@@ -20,6 +20,7 @@ from ..table._column import Array
 from ..table._layout import ONE_DEVICE
 from ..table._lazy_base import LazyBase
 from ..table._ndframe import FrameBase, SeriesBase
+from ..table._objects import check_order, hashed
 from ..table._recode import as_string
 from ..table._table import Table, check_same_layout
 from ..table._take import resized, reversed_rows
@@ -240,7 +241,7 @@ def _keys_of(
             sides[0].append(codes[0])
             sides[1].append(codes[1])
             continue
-        if a.type.is_time and a.kind == b.kind and a.type != b.type and is_traced(a, b, counts):
+        if a.type.compares_with(b.type) and a.type.unit != b.type.unit and is_traced(a, b, counts):
             for side, keys in zip(sides, keys_of_two_units(a, b), strict=True):
                 side.extend(keys)
             continue
@@ -250,6 +251,10 @@ def _keys_of(
             sides[1].extend(exact[1])
             continue
         a, b = common_pair(a, b, key.name, counts, one_is_empty=one_is_empty)
+        a, b = (hashed(one, count) for one, count in zip((a, b), counts, strict=True))
+        if is_ordered:
+            check_order(a, "groups")
+            check_order(b, "groups")
         if one_is_empty and (a.kind, a.dtype) != (b.kind, b.dtype):
             # Nothing matches: the keys of the nonempty side determine the order.
             present = b if left.num_rows_on_host == 0 else a

@@ -24,6 +24,7 @@ from ..table._unfiltered import unfiltered
 from ._grouped_column import Groups, Options, Reduction
 from ._grouper import Grouping
 from ._groups import groups_of_keys, make_groups
+from ._object_values import reduced_objects
 from ._one_pass_sums import (
     KeySums,
     are_sums,
@@ -222,7 +223,7 @@ class GroupByBase:
         for at, spec in pairs:
             column = own[at]
             check_reducible(spec.op, column, self._labels[at])
-            if not _is_sum_of_strings(column, spec):
+            if _on_host(column, spec) is None:
                 operand = at, _is_recoded(column, spec)
                 if operand not in positions:
                     positions[operand] = len(operands)
@@ -232,8 +233,9 @@ class GroupByBase:
         shown, groups = [], self._groups
         for at, spec in pairs:
             column, label = own[at], self._labels[at]
-            if _is_sum_of_strings(column, spec):
-                shown.append(joined_strings(column, label, groups, self._table, spec, by_segment))
+            reduce_on_host = _on_host(column, spec)
+            if reduce_on_host is not None:
+                shown.append(reduce_on_host(column, label, groups, self._table, spec, by_segment))
                 continue
             data, valid = next(results)
             # Without empty groups and missing values, every group has a value.
@@ -312,8 +314,11 @@ class GroupByBase:
         return self._one_each(columns, self._labels, as_series=self._is_series)
 
 
-def _is_sum_of_strings(column: Column, spec: Reduction) -> bool:
-    return spec.op == "sum" and column.kind == "string"
+def _on_host(column: Column, spec: Reduction) -> Callable[..., Column] | None:
+    """What reduces strings and objects on the host; None for a reduction on the device."""
+    if column.kind == "object" and spec.op not in NEED_NO_CODES:
+        return reduced_objects
+    return joined_strings if column.kind == "string" and spec.op == "sum" else None
 
 
 def _is_recoded(column: Column, spec: Reduction) -> bool:

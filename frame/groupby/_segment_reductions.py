@@ -216,7 +216,6 @@ _OF_TYPE = {
     "category": (*_ANY, *_EXTREMES, "any", "all"),
     "datetime": _OF_TIMES,
     "timedelta": (*_OF_TIMES, "sum", "any", "all"),
-    "object": ("count", "size", "first", "last"),
 }
 
 
@@ -237,7 +236,7 @@ def check_reducible(op: str, column: Column, label: Hashable) -> None:
                 f"complex column {label!r} does not support operation {what!r}. "
                 "Reduce its parts, map(jnp.real) and map(jnp.imag)."
             )
-    elif op not in _OF_TYPE[kind]:
+    elif kind != "object" and op not in _OF_TYPE[kind]:
         raise TypeError(
             f"dtype '{column.dtype_name}' of column {label!r} does not support operation '{what}'"
         )

@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 
 from ..ops._array_ops import converted
-from ..table._column import Column, fill_missing, to_host
+from ..table._column import Column, fill_missing
 from ..table._dtypes import cast_exactly, wide
 from ..table._from_host import column_from
 from ..table._holes import with_holes_elsewhere
 from ..table._ndframe import FrameBase, SeriesBase
+from ..table._object_functions import as_objects
 from ..table._table import Table
 from ..table._tracing import is_traced
 from ..table._units import with_unit
@@ -72,9 +73,8 @@ def _in_dtype(column: Column, name: str, table: Table) -> Column:
         dtype = "bool" if name == BOOLS_WITH_HOLES else name
         empty = column_from(pd.Series([], dtype=dtype), column.capacity, table.layout)
         return with_holes_elsewhere(empty) if name == BOOLS_WITH_HOLES else empty
-    if name == "object" and column.is_numeric:
-        values = pd.Series(to_host(column, table.num_rows_on_host)).astype(object)
-        return column_from(values, column.capacity, table.layout)
+    if name == "object":
+        return as_objects(column, table.num_rows, "plan")
     is_number = name not in (BOOLS_WITH_HOLES, "str", "object", "category") and "[" not in name
     if not column.is_numeric or not is_number:
         raise TypeError(

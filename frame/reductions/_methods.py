@@ -14,6 +14,7 @@ from ..table._arguments import axis_number, check_flag, check_rest
 from ..table._column import Column, host_array, show_holes
 from ..table._dtypes import wide
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._object_functions import host_series as host_objects
 from ..table._recode import without_missing
 from ..table._table import Table
 from ..table._tracing import is_traced
@@ -30,7 +31,6 @@ OPS_OF_KIND = {
     "datetime": ("mean", "median", "std", "min", "max", "argmin", "argmax"),
     "timedelta": ("sum", "mean", "median", "std", "min", "max", "any", "all", "argmin",
                   "argmax"),
-    "object": (),
 }  # fmt: skip
 _OF_OBJECTS = ("sum", "prod", *ENDS)
 OPS_WITHOUT_COMPLEX = ("min", "max", "argmin", "argmax", "median", "skew", "kurt", "quantile")
@@ -44,7 +44,7 @@ def check_reducible(column: Column, op: str, label: Hashable) -> None:
             f"{op}: complex numbers have no order, got column {label!r}. "
             "Take the real part first, with map(jnp.real)."
         )
-    if kind == "number" or op == "count":
+    if kind in ("number", "object") or op == "count":
         return
     if kind == "category" and op in ENDS:
         if not column.type.ordered:
@@ -252,6 +252,8 @@ def _is_truth(column: Column, columns: Sequence[Column]) -> bool:
 
 def _are_objects(columns: Sequence[Column], op: str) -> bool:
     """Whether results of columns are objects: for pandas bools with missing values are."""
+    if any(column.kind == "object" for column in columns):
+        return op not in (*LOGICAL, "count", "argmin", "argmax")
     return op in _OF_OBJECTS and any(
         column.is_numeric and not column.counts_as_number for column in columns
     )
@@ -271,7 +273,7 @@ def _rows_of_results(of: FrameBase, op: str, arguments: dict[str, Any]) -> Table
     columns = of._table.columns
     if op == "median" or _are_objects(columns, op):
         return None
-    if op == "sum" and not all(column.is_numeric for column in columns):
+    if not all(_on_device(column, op) for column in columns):
         return None
     columns = [_operand(column, op) for column in columns]
     plans = [reduction_for(column, op, **arguments) for column in columns]
@@ -279,19 +281,29 @@ def _rows_of_results(of: FrameBase, op: str, arguments: dict[str, Any]) -> Table
 
 
 def _results(of: NDFrame, op: str, arguments: dict[str, Any]) -> list[Any]:
-    """A `Reduced` for each column; for the sum of strings a string."""
+    """A `Reduced` for each column; for objects and sums of strings a scalar of the host."""
     table, rows = of._table, (of._table.all_rows, of._layout)
+    rest = [column for column in table.columns if _on_device(column, op)]
     if op == "median":
-        return list(quantiles_of_columns(table.columns, [0.5], op, *rows, **arguments))
-    columns = [_operand(column, op) for column in table.columns]
-    is_text = [op == "sum" and column.kind == "string" for column in columns]
-    rest = [column for column, text in zip(columns, is_text, strict=True) if not text]
-    plans = [reduction_for(column, op, **arguments) for column in rest]
-    reduced = iter(reduce_columns([[column] for column in rest], plans, *rows) if rest else ())
+        reduced = iter(quantiles_of_columns(rest, [0.5], op, *rows, **arguments) if rest else ())
+    else:
+        rest = [_operand(column, op) for column in rest]
+        plans = [reduction_for(column, op, **arguments) for column in rest]
+        reduced = iter(reduce_columns([[column] for column in rest], plans, *rows) if rest else ())
     return [
-        string_sum(column, table, label, **arguments) if text else next(reduced)
-        for column, label, text in zip(columns, of._names, is_text, strict=True)
+        next(reduced)
+        if _on_device(column, op)
+        else (of_objects if column.kind == "object" else string_sum)(
+            column, table, label, op=op, **arguments
+        )
+        for column, label in zip(table.columns, of._names, strict=True)
     ]
+
+
+def _on_device(column: Column, op: str) -> bool:
+    """Whether the device reduces a column. Objects and long strings are on the host."""
+    is_joined = op == "sum" and column.kind == "string"
+    return op == "count" or not (is_joined or column.kind == "object")
 
 
 def shown(series: SeriesBase, result: Reduced, op: str) -> Any:
@@ -317,7 +329,7 @@ def one_each(frame: FrameBase, results: Sequence[Any], op: str, name: Hashable =
     values = [
         host_value(*result, type)
         if isinstance(result, Reduced)
-        else pd.array(np.array([result], object), "str")
+        else pd.array(np.array([result], object), "str" if type.kind == "string" else None)
         for result, type in zip(results, types, strict=True)
     ]
     if _are_objects(columns, op):
@@ -335,10 +347,28 @@ def in_jit(op: str, label: Hashable, column: Column) -> NotImplementedError:
     )
 
 
+def of_objects(column: Column, table: Table, label: Hashable, *, op: str, **arguments: Any) -> Any:
+    """Reduces a column of objects on the host, as pandas does."""
+    if is_traced(column, table.num_rows):
+        raise in_jit(op, label, column)
+    try:
+        return getattr(host_objects(column, table.num_rows_on_host), op)(**arguments)
+    except TypeError as error:
+        error.add_note(f"{op}: of column {label!r}, which holds objects")
+        raise
+
+
 def string_sum(
-    column: Column, table: Any, label: Hashable, *, skipna: bool = True, min_count: int = 0
+    column: Column,
+    table: Any,
+    label: Hashable,
+    *,
+    op: str,
+    skipna: bool = True,
+    min_count: int = 0,
 ) -> Any:
     """Concatenates the strings of a column."""
+    del op
     if is_traced(column, table.num_rows):
         raise in_jit("sum", label, column)
     codes = host_array(column.data)[: table.num_rows_on_host]

@@ -18,7 +18,7 @@ from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._table import Table, as_count
 from ..table._tracing import answered_at_once, is_traced
 from ._axis1 import labels_across
-from ._methods import check_reducible, one_each, shown
+from ._methods import check_reducible, of_objects, one_each, shown
 from ._quantiles import INTERPOLATIONS, quantiles_of_columns
 from ._reduce_columns import Reduced, reduce_columns, reduction_for
 from ._results import table_of_frame, table_of_series
@@ -45,6 +45,11 @@ def _quantiles_of(of: NDFrame, q: Any, interpolation: str) -> tuple[tuple[Reduce
     table = of._table
     for column, label in zip(table.columns, of._names, strict=True):
         check_reducible(column, "median", label)
+        if column.kind == "object":
+            raise NotImplementedError(
+                f"quantile: frames must hold no objects, got column {label!r}. Pass "
+                "numeric_only=True, or call quantile() of the series."
+            )
         if column.is_bool:
             raise TypeError(
                 f"quantile: bools cannot be subtracted, got column {label!r}. Cast it first."
@@ -67,6 +72,10 @@ class SeriesQuantiles(SeriesBase):
             >>> JaxSeries([1, 2, 3, 4]).quantile(0.25).item()
             1.75
         """
+        if self._only.kind == "object":
+            how: Any = {"q": q, "interpolation": interpolation}
+            found = of_objects(self._only, self._table, self._name, op="quantile", **how)
+            return found if np.ndim(q) == 0 else self._like(table_of_series(found))
         quantiles, q_array = _quantiles_of(self, q, interpolation)
         if np.ndim(q) == 0:
             return shown(self, quantiles[0], "quantile")
@@ -112,10 +121,18 @@ class SeriesQuantiles(SeriesBase):
 def _positions(of: NDFrame, op: str, skipna: bool) -> tuple[Reduced, ...]:
     """The position of the extreme of each column."""
     table, plans = of._table, []
+    on_device = [column for column in table.columns if column.kind != "object"]
     for column, label in zip(table.columns, of._names, strict=True):
         check_reducible(column, op, label)
-        plans.append(reduction_for(column, op, skipna=skipna))
-    return reduce_columns([[c] for c in table.columns], plans, table.all_rows, table.layout)
+    plans = [reduction_for(column, op, skipna=skipna) for column in on_device]
+    rows = table.all_rows, table.layout
+    reduced = iter(reduce_columns([[c] for c in on_device], plans, *rows) if on_device else ())
+    return tuple(
+        Reduced(of_objects(column, table, label, op=op, skipna=skipna), np.bool_(False))
+        if column.kind == "object"
+        else next(reduced)
+        for column, label in zip(table.columns, of._names, strict=True)
+    )
 
 
 def _known_position(reduced: Reduced, op: str, num_rows: int, skipna: bool) -> int:

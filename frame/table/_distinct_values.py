@@ -133,12 +133,11 @@ def column_of_results(
     capacity = layout.capacity_for(len(results)) if capacity is None else capacity
     if results.dtype == object:
         missing = results.isna().to_numpy()
-        if missing.all() or not all(type(value) in (bool, np.bool_) for value in results[~missing]):
+        are_bools = all(type(value) in (bool, np.bool_) for value in results[~missing])
+        if missing.all() or not missing.any() or not are_bools:
             return column_from(results, capacity, layout, method)
         data = np.where(missing, False, results).astype(np.bool_)
         flags = column_from(data, capacity, layout, method)
-        if not missing.any():
-            return flags
         return Column(flags.data, column_from(~missing, capacity, layout, method).data)
     return column_from(narrowed(results), capacity, layout, method)
 

@@ -1,16 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions of Python objects, which run on the host: pandas calls the objects' own methods."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
+import numpy as np
 import pandas as pd
 from jax.sharding import NamedSharding
 
-from ._column import Array, Column, to_host
+from ._column import Array, Column, ColumnType, to_host
+from ._dictionary import Dictionary, HostObjects
 from ._distinct_values import column_of_results, through_values
+from ._dtypes import narrowed
+from ._from_host import column_from
 from ._layout import ONE_DEVICE, Layout, layout_of
+from ._recode import shifted
 from ._table import Count
 from ._tracing import is_traced
 
@@ -42,3 +48,65 @@ def layout_like(data: Array) -> Layout:
     sharding = data.sharding if isinstance(data, jax.Array) and not is_traced(data) else None
     is_on_mesh = isinstance(sharding, NamedSharding) and sharding.mesh.size > 1
     return layout_of(sharding, "objects") if is_on_mesh else ONE_DEVICE
+
+
+def as_objects(column: Column, num_rows: Count, method: str) -> Column:
+    """Converts a column to Python objects, as `astype(object)` of pandas does.
+
+    Strings, categories and bools keep their codes, so they are converted inside `jit`, too.
+
+    Raises:
+        NotImplementedError: the values of other columns are not known inside `jit`.
+    """
+    if column.kind == "object":
+        return column
+    stored, valid = column.stored, None
+    if column.is_bool and not column.is_nullable:
+        values, codes = np.array([False, True], object), column.data.astype(jnp.int32)
+        valid = column.valid
+    elif isinstance(stored.type.dictionary, Dictionary):
+        values, codes = stored.type.dictionary.values.to_numpy(object), stored.data
+    elif is_traced(column, num_rows):
+        raise NotImplementedError(
+            f"{method}: inside jit the values of a column of {column.dtype_name} cannot become "
+            "objects. Convert it with astype(object) before jit."
+        )
+    else:
+        values = host_series(column, num_rows).astype(object)
+        return column_from(values, column.capacity, layout_like(column.data), method)
+    codes = codes if valid is None else jnp.where(valid, codes, np.int32(-1))
+    return Column(codes, None, ColumnType("object", HostObjects(values)))
+
+
+def joined_objects(columns: Sequence[Column]) -> tuple[Column, ...]:
+    """Gives columns of objects one array of objects on the host, which joins all of theirs."""
+    dictionaries = [column.type.dictionary for column in columns]
+    if all(dictionary is dictionaries[0] for dictionary in dictionaries):
+        return tuple(columns)
+    values = [np.asarray(one.values, object) for one in dictionaries if one is not None]
+    common = ColumnType("object", HostObjects(np.concatenate(values)))
+    starts = np.cumsum([0, *map(len, values[:-1])])
+    return tuple(
+        Column(shifted(column.data, start), None, common)
+        for column, start in zip(columns, starts, strict=True)
+    )
+
+
+def with_object(column: Column, value: Any) -> tuple[Column, np.int32]:
+    """A column of objects that may have another value, and the position of the value."""
+    objects = column.type.dictionary
+    assert isinstance(objects, HostObjects)
+    values = np.empty(len(objects) + 1, object)
+    values[:-1], values[-1] = objects.values, value
+    type = ColumnType("object", HostObjects(values))
+    return Column(column.data, None, type), np.int32(len(objects))
+
+
+def inferred(column: Column, num_rows: Count) -> Column:
+    """A column of objects in the dtype that pandas infers; other columns as they are."""
+    if column.kind != "object" or is_traced(column, num_rows):
+        return column
+    values = host_series(column, num_rows).infer_objects()
+    if values.dtype == object:
+        return column
+    return column_from(narrowed(values), column.capacity, layout_like(column.data), "objects")
