@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`series.dt`: calendar fields, rounding and formatting of datetimes and timedeltas."""
 
+import functools
 from typing import Any
 
 import jax.numpy as jnp
@@ -15,6 +16,7 @@ from ..table._take import any_missing, settled
 from ..table._tracing import at_once, is_traced
 from ..table._units import PER_SECOND, with_unit
 from ..table._unsupported import instead_of
+from ..table._wall_times import converted, instants, localized, wall_times
 from ._calendar import SECONDS_PER_DAY, part_of, rounded, total_seconds
 
 _DAYS = pd.date_range("2001-01-01", periods=7).day_name()
@@ -81,32 +83,41 @@ class TimeMethods:
         return self._rounded("round", freq, ambiguous, nonexistent)
 
     def _rounded(self, how: str, freq: Any, ambiguous: Any, nonexistent: Any) -> Any:
-        if ambiguous != "raise" or nonexistent != "raise":
-            raise NotImplementedError(
-                f"dt.{how}: time zones are not supported, so ambiguous and nonexistent must be "
-                "'raise'."
-            )
         nanoseconds = int(pd.tseries.frequencies.to_offset(freq).nanos)
         step, remainder = divmod(nanoseconds, 10**9 // PER_SECOND[self.unit])
         if not step:
             return self._series
         if remainder:
             raise ValueError(f"dt.{how}: {freq!r} is not a multiple of the unit {self.unit!r}")
-        data, overflows = rounded(self._column.data, how, np.int64(step))
+        walls = self._walls
+        data, overflows = rounded(walls.data, how, np.int64(step))
         num_rows = self._series._table.num_rows
         if not is_traced(overflows, num_rows) and bool(any_missing(~overflows, num_rows)):
             raise OverflowError(f"dt.{how}: a multiple of {freq!r} does not fit {self.unit!r}")
-        return self._series._with_column(Column(data, None, self._column.type))
+        return self._at_walls(Column(data, None, walls.type), ambiguous, nonexistent)
+
+    @functools.cached_property
+    def _walls(self) -> Column:
+        """The times as clocks of the zone show them."""
+        return wall_times(self._column)
+
+    def _at_walls(self, walls: Column, ambiguous: Any = "raise", nonexistent: Any = "raise") -> Any:
+        """The series of the instants at which clocks of its zone show some times."""
+        zone = self._column.type.zone
+        if zone is not None:
+            walls = instants(walls, zone, self._series._table, ambiguous, nonexistent)
+        return self._series._with_column(walls)
 
     def _part_column(self, part: str, dtype: Any = None) -> Column:
-        data = part_of(self._column.data, part, self.unit)
+        data = part_of(self._walls.data, part, self.unit)
         if data.dtype == jnp.bool_:
             return Column(data)
         data = data if dtype is None else data.astype(dtype)
         num_rows, present = self._series._table.num_rows, self._column.present()
         if part.endswith("year") and self.unit == "s":
             # Only seconds reach so far.
-            is_held = ~present | ((self._column.data >= _FIRST) & (self._column.data < _AFTER_LAST))
+            times = self._walls.data
+            is_held = ~present | ((times >= _FIRST) & (times < _AFTER_LAST))
             if not is_traced(is_held, num_rows) and bool(any_missing(is_held, num_rows)):
                 raise ValueError(
                     f"dt.{part.removeprefix('iso_')}: a year is out of range for the int32 result. "
@@ -151,7 +162,40 @@ class DatetimeMethods(TimeMethods):
     is_year_start: Any = _part("is_year_start", "Whether it is the first day of a year.")
     is_year_end: Any = _part("is_year_end", "Whether it is the last day of a year.")
     is_leap_year: Any = _part("is_leap_year", "Whether the year has 366 days.")
-    tz: None = None
+
+    @property
+    def tz(self) -> Any:
+        """The time zone, or None."""
+        zone = self._column.type.zone
+        return None if zone is None else pd.DatetimeTZDtype("ns", zone).tz
+
+    def tz_localize(self, tz: Any, ambiguous: Any = "raise", nonexistent: Any = "raise") -> Any:
+        """The instants at which clocks of a zone show the times; the times shown for `tz=None`.
+
+        Args:
+            tz: a time zone, or its name in the IANA data base.
+            ambiguous: for a time that clocks show twice: "raise", "NaT", "infer" from the order of
+                rows, or bools, one or one per row, that say whether summer time is in force.
+            nonexistent: for a time that clocks skip: "raise", "NaT", "shift_forward" or
+                "shift_backward" to the nearest time that exists, or a timedelta to move it by.
+
+        Differences from pandas:
+            Inside `jit` a time for which pandas raises becomes NaT, and "infer" is not supported.
+            Both shifts take the nearest whole hour, in the offset that holds there.
+
+        Example:
+            >>> import pandas as pd
+            >>> from jaxframes.frame import JaxSeries
+            >>> times = JaxSeries(pd.to_datetime(["2024-07-01 12:00"]))
+            >>> times.dt.tz_localize("Europe/Berlin").dt.tz_convert("UTC").dt.hour.tolist()
+            [10]
+        """
+        column = localized(self._column, tz, self._series._table, ambiguous, nonexistent)
+        return self._series._with_column(column)
+
+    def tz_convert(self, tz: Any) -> Any:
+        """The same instants on the clocks of another zone; `None` gives UTC without a zone."""
+        return self._series._with_column(converted(self._column, tz))
 
     def normalize(self) -> Any:
         """The start of the day."""
@@ -189,33 +233,34 @@ class DatetimeMethods(TimeMethods):
     def _named(self, part: str, names: pd.Index, locale: Any) -> Any:
         if locale is not None:
             raise NotImplementedError(f"dt: locale must be left out, got {locale!r}.")
-        numbers = part_of(self._column.data, part, self.unit) - np.int32(part == "month")
+        numbers = part_of(self._walls.data, part, self.unit) - np.int32(part == "month")
         numbers = jnp.where(self._column.missing(), np.int32(-1), numbers)
         return self._series._with_column(strings_at(numbers, names))
 
     def strftime(self, date_format: str) -> Any:
-        """Formats dates as strings.
+        """Formats times as strings.
+
+        The host formats each distinct time, or each distinct day if the format has fields of the
+        date alone.
 
         Differences from pandas:
-            The format may contain fields of the date only. Not supported inside `jit`, because the
-            host formats each distinct day.
+            Not supported inside `jit`.
         """
         letters = {date_format[at + 1 : at + 2] for at, c in enumerate(date_format) if c == "%"}
-        table = self._series._table
-        if not letters <= set("YmdjaAbByuwUWGVFDCegh%") or is_traced(
-            self._column.data, table.num_rows
-        ):
+        table, times = self._series._table, self._column
+        if is_traced(times.data, table.num_rows):
             raise NotImplementedError(
-                "dt.strftime: the format may contain fields of the date only, outside jit, got "
-                f"{date_format!r}. Use to_pandas()."
+                "dt.strftime: the times are not known inside jit. Format them afterwards."
             )
-        step = np.int64(PER_SECOND[self.unit] * SECONDS_PER_DAY)
-        days, _ = at_once(rounded, self._column.data, "floor", step)
+        if letters <= set("YmdjaAbByuwUWGVFDCegh%"):
+            step = np.int64(PER_SECOND[self.unit] * SECONDS_PER_DAY)
+            days, _ = at_once(rounded, self._walls.data, "floor", step)
+            times = self._walls.with_arrays((days, None))
         strings = through_values(
-            self._column.with_arrays((days, None)),
+            times,
             table.num_rows,
             table.layout,
-            lambda times: times.dt.strftime(date_format).astype("str"),
+            lambda values: values.dt.strftime(date_format).astype("str"),
             "dt.strftime",
         )
         return self._series._with_column(strings)

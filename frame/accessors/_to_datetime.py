@@ -18,6 +18,8 @@ from ..table._recode import as_string, look_up
 from ..table._table import Count, Table, is_row
 from ..table._take import any_missing, position
 from ..table._tracing import at_once, is_traced
+from ..table._wall_times import in_zone
+from ..table._zones import in_utc, zone_label
 from ._str import used_codes
 
 # pandas' result unit for each unit, and the factor between them.
@@ -56,7 +58,7 @@ def to_datetime(
         errors: "raise", or "coerce" to return NaT for invalid values.
         dayfirst: whether ambiguous strings have the day before the month.
         yearfirst: whether ambiguous strings have the year first.
-        utc: must be False.
+        utc: whether the results are in UTC: strings without an offset are UTC, too.
         format: a `strftime` format, "ISO8601" or "mixed"; inferred from the first string if left
             out.
         exact: whether the format must match the whole string.
@@ -65,8 +67,9 @@ def to_datetime(
         cache: ignored; accepted for compatibility.
 
     Returns:
-        A JaxSeries of datetimes in microseconds, or in nanoseconds if strings or `unit` need them;
-        a Timestamp of pandas for a scalar.
+        A JaxSeries of datetimes in microseconds, or in nanoseconds if strings or `unit` need them,
+        with a zone if all strings have one offset or `utc` is True; a Timestamp of pandas for a
+        scalar.
 
     Raises:
         TypeError: the series contains neither strings, integers nor datetimes.
@@ -89,10 +92,6 @@ def to_datetime(
     del cache
     if errors not in ("raise", "coerce"):
         raise ValueError(f"to_datetime: errors must be 'raise' or 'coerce', got {errors!r}.")
-    if utc:
-        raise NotImplementedError(
-            "to_datetime: time zones are not supported, so utc must be False."
-        )
     if not isinstance(origin, str) or origin != "unix":
         raise NotImplementedError("to_datetime: origin must be 'unix'. Add the origin afterwards.")
     if isinstance(arg, FrameBase):
@@ -100,6 +99,8 @@ def to_datetime(
             "to_datetime: arg must not be a JaxFrame. Use to_pandas(), and pandas' to_datetime."
         )
     options: dict[str, Any] = {"errors": errors, "dayfirst": dayfirst, "yearfirst": yearfirst}
+    if utc:
+        options["utc"] = True
     if format is not None:
         options["format"] = format
     if not exact:
@@ -111,7 +112,7 @@ def to_datetime(
     arg = as_series(arg)
     column, table = arg._only, arg._table
     if column.kind == "datetime":
-        return arg
+        return arg._with_column(in_zone(column, "UTC")) if utc else arg
     check_width(np.int64, "to_datetime", "datetimes")
     if column.kind in ("string", "category"):
         if unit is not None:
@@ -131,7 +132,8 @@ def to_datetime(
         )
     if format is not None:
         raise NotImplementedError("to_datetime: format is for strings. Cast with astype('str').")
-    return arg._with_column(_of_integers(column, table, unit or "ns", errors))
+    times = _of_integers(column, table, unit or "ns", errors)
+    return arg._with_column(in_zone(times, "UTC") if utc else times)
 
 
 def _of_strings(column: Column, table: Table, options: dict[str, Any]) -> Column:
@@ -149,14 +151,10 @@ def _of_strings(column: Column, table: Table, options: dict[str, Any]) -> Column
             "to_datetime: the format cannot be inferred inside jit. Pass format=."
         )
     parsed: Any = pd.to_datetime(pd.Series(strings.take(codes), dtype="str"), **options)
-    if not isinstance(parsed.dtype, np.dtype):
-        raise NotImplementedError(
-            f"to_datetime: time zones are not supported, got {parsed.dtype}. Remove them with "
-            "str.slice."
-        )
     times = np.full(len(strings), NAT)
-    times[codes] = parsed.to_numpy().view(np.int64)
-    kind = ColumnType("datetime", unit=parsed.dt.unit)
+    times[codes] = in_utc(parsed).view(np.int64)
+    zone = None if parsed.dt.tz is None else zone_label(parsed.dt.tz)
+    kind = ColumnType("datetime", unit=parsed.dt.unit, zone=zone)
     return Column(look_up(column.data, times, np.int64(NAT)), None, kind)
 
 

@@ -131,7 +131,7 @@ def comparable_pair(a: Column, b: Column, counts: tuple[Count, Count]) -> tuple[
     if {a.kind, b.kind} <= {"string", "category"}:
         (a, b) = recoded([a, b])
         return a, b
-    if a.type.is_time and a.kind == b.kind:
+    if a.type.compares_with(b.type):
         a, b = with_units((a, b), finest_unit(a, b), counts)
         return a, b
     if a.kind != "number" or b.kind != "number":

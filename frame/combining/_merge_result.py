@@ -185,7 +185,7 @@ class _Merged:
 
 def _has_two_units(key: Key) -> bool:
     left, right = key.left.column, key.right.column
-    return left.type.is_time and left.kind == right.kind and left.type != right.type
+    return left.type.compares_with(right.type) and left.type.unit != right.type.unit
 
 
 @tiered

@@ -20,6 +20,7 @@ from ..table._table import Count, as_count, is_row
 from ..table._take import gather, position, settled, take_columns
 from ..table._tracing import is_traced
 from ..table._units import LATEST, counts_on_host
+from ..table._zones import in_utc
 
 
 class LastRows(NDFrame):
@@ -149,10 +150,11 @@ class SeriesLastRows(SeriesBase, LastRows):
 
 def _as_queries(targets: pd.Index, labels: Column) -> tuple[np.ndarray, np.ndarray]:
     """Values in the dtype of the labels, at most those searched for, and which are below all."""
-    values, kind = targets.to_numpy(), targets.dtype.kind
+    values, kind = in_utc(targets), targets.dtype.kind
     wanted = {"datetime": "M", "timedelta": "m"}.get(labels.kind)
     is_low = np.zeros(len(values), bool)
-    if kind not in (wanted or "iuf") or isinstance(targets.dtype, pd.DatetimeTZDtype):
+    has_zone = isinstance(targets.dtype, pd.DatetimeTZDtype)
+    if kind not in (wanted or "iuf") or has_zone != (labels.type.zone is not None):
         raise TypeError(
             f"asof: where must be of the kind of the row labels, got {targets.dtype} for "
             f"{labels.dtype_name}."

@@ -11,6 +11,7 @@ from ._select import FrameSelect
 from ._set_index import FrameIndexMoves, SeriesIndexMoves
 from ._setitem import FrameAssignment
 from ._shape import FrameShape, SeriesShape
+from ._time_zones import LabelTimeZones
 from ._times_of_day import TimesOfDay
 
 
@@ -24,6 +25,7 @@ class FrameIndexingMethods(
     FrameSelect,
     FrameSelection,
     FrameShape,
+    LabelTimeZones,
     Sampling,
     TimesOfDay,
 ):
@@ -38,6 +40,7 @@ class SeriesIndexingMethods(
     SeriesReindexing,
     SeriesRenaming,
     SeriesShape,
+    LabelTimeZones,
     Sampling,
     TimesOfDay,
 ):

@@ -288,7 +288,7 @@ class SeriesReindexing(SeriesBase, Reindexing):
 def _filled(column: Column, other: Column, owners: tuple[Column, Column], table: Table) -> Column:
     """Fills missing values from another column, in the common dtype before rows were aligned."""
     (missing,) = missing_flags([column])
-    if column.type.is_time and column.kind == other.kind:
+    if column.type.compares_with(other.type):
         # As in pandas, values that no row needs are not converted to the finer unit.
         (other,) = missing_elsewhere([other], missing)
         counts = table.num_rows, table.num_rows

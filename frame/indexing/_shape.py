@@ -34,7 +34,7 @@ def pandas_dtype(column: Column, num_rows: Count) -> Any:
             form = column.type.lists
             is_arrow = form is not None and form.form == "arrow"
             return pd.ArrowDtype(form.arrow) if is_arrow else np.dtype(object)
-    return column.dtype if column.is_numeric else np.dtype(column.dtype_name)
+    return column.dtype if column.is_numeric else pd.api.types.pandas_dtype(column.dtype_name)
 
 
 class Shape(NDFrame):

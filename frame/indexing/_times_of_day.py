@@ -15,6 +15,7 @@ from ..table._column import NAT, Array
 from ..table._filter import filter_rows
 from ..table._ndframe import NDFrame
 from ..table._units import PER_SECOND
+from ..table._wall_times import wall_times
 
 _FORMATS = (
     "%H:%M", "%H%M", "%I:%M%p", "%I%M%p", "%H:%M:%S", "%H%M%S", "%I:%M:%S%p", "%I%M%S%p",
@@ -87,7 +88,7 @@ class TimesOfDay(NDFrame):
                 f"{columns[0].dtype_name if len(columns) == 1 else 'several levels'}. Set a column "
                 "of datetimes by set_index()."
             )
-        (labels,) = columns
+        labels = wall_times(columns[0])
         ends = np.int64(start), np.int64(end)
         flags = _are_between(labels.data, ends, labels.type.unit or "ns", (has_start, has_end))
         return self._like(filter_rows(self._table, flags))

@@ -9,6 +9,7 @@ import pandas as pd
 
 from ..table._column import NAT, Column
 from ..table._units import counts_on_host
+from ..table._zones import in_utc
 
 _SCALARS = {
     "datetime": (datetime.datetime, np.datetime64),
@@ -37,7 +38,8 @@ def listed_counts(column: Column, listed: Any) -> np.ndarray:
 
 def _counts(keys: pd.Index, column: Column) -> np.ndarray:
     letter = "M" if column.kind == "datetime" else "m"
-    if not isinstance(keys.dtype, np.dtype) or keys.dtype.kind != letter:
+    has_zone = isinstance(keys.dtype, pd.DatetimeTZDtype)
+    if keys.dtype.kind != letter or has_zone != (column.type.zone is not None):
         return np.empty(0, np.int64)
-    times = counts_on_host(keys.to_numpy(), column.type.unit or "ns")
+    times = counts_on_host(in_utc(keys), column.type.unit or "ns")
     return times.counts[times.is_exact]

@@ -32,7 +32,7 @@ def _is_scalar(value: Any) -> bool:
 
 def _combined(operation: Operation, table: Table, others: Sequence[Any], labels: Any) -> Table:
     """Combines the columns of a table with other operands, one for each."""
-    if any(map(_is_date_offset, others)):
+    if any(map(_is_date_offset, others, table.columns)):
         if operation.op not in ("add", "sub") or (operation.is_reflected and operation.op == "sub"):
             raise TypeError(f"unsupported operand type for {operation.op}: a date offset.")
         return table.with_columns(
@@ -46,11 +46,16 @@ def _combined(operation: Operation, table: Table, others: Sequence[Any], labels:
     return table.with_columns(combine(operation.op, pairs, table.num_rows, labels))
 
 
-def _is_date_offset(other: Any) -> bool:
-    """Whether an operand is an offset of pandas without a fixed length, such as a month."""
+def _is_date_offset(other: Any, column: Column) -> bool:
+    """Whether an operand is an offset of pandas without a fixed length, such as a month.
+
+    Days have no fixed length where clocks change.
+    """
     if not isinstance(other, Scalar) or not isinstance(other.value, pd.offsets.BaseOffset):
         return False
-    return not isinstance(other.value, (pd.offsets.Tick, pd.offsets.Day))
+    if isinstance(other.value, pd.offsets.Day):
+        return column.type.zone is not None
+    return not isinstance(other.value, pd.offsets.Tick)
 
 
 def _moved(op: str, column: Column, other: Scalar, table: Table) -> Column:

@@ -16,17 +16,26 @@ from ..table._defer import map_rows
 from ..table._table import Count
 from ..table._take import settled
 from ..table._units import LATEST, PER_SECOND, is_past, scalar_in_unit, units_per, with_unit
+from ..table._zones import zone_label
 from ._array_ops import COMPARISONS, REFLECTED, compare
 from ._code_ops import constant, invalid
 from ._time_arithmetic import checked, quotient, scaled, sum_of_times
 
 
 class Time(NamedTuple):
-    """A datetime or timedelta operand: integer counts of a unit, one or one per row."""
+    """A datetime or timedelta operand: integer counts of a unit, one or one per row.
+
+    Attributes:
+        kind: "datetime" or "timedelta".
+        unit: the unit of the counts.
+        data: the counts.
+        zone: the zone of datetimes, if they have one.
+    """
 
     kind: Kind
     unit: str
     data: Any
+    zone: str | None = None
 
     def in_unit(self, unit: str, num_rows: Count) -> Any:
         """Converts the counts to the same or a finer unit."""
@@ -39,7 +48,8 @@ class Time(NamedTuple):
 def as_time(side: Any, other: Any, op: str) -> Time | None:
     """Converts an operand to a `Time`, or returns None."""
     if isinstance(side, Column):
-        return Time(side.kind, side.type.unit, side.data) if side.type.unit else None
+        kind = side.type
+        return Time(kind.kind, kind.unit, side.data, kind.zone) if kind.unit else None
     value: Any = side.value
     other_kind = other.kind if isinstance(other, Column) else ""
     is_with_time = other_kind in ("datetime", "timedelta")
@@ -48,6 +58,10 @@ def as_time(side: Any, other: Any, op: str) -> Time | None:
             if op not in COMPARISONS or not is_with_time:
                 return None
             value = pd.Timestamp(value) if other_kind == "datetime" else pd.Timedelta(value)
+            zone = other.type.zone
+            if zone is not None and value.tzinfo is None:
+                # As in pandas, text without an offset is what clocks of the zone show.
+                value = value.tz_localize(zone)
         elif isinstance(value, (np.datetime64, np.timedelta64)) and np.isnat(value):
             kind = "datetime" if isinstance(value, np.datetime64) else "timedelta"
             unit = np.datetime_data(value.dtype)[0]
@@ -64,13 +78,16 @@ def as_time(side: Any, other: Any, op: str) -> Time | None:
     if value is pd.NaT:
         if not is_with_time or op in ("truediv", "floordiv", "mod"):
             return None
-        return Time("timedelta" if op == "add" else other_kind, "s", np.int64(NAT))
-    is_timestamp = isinstance(value, pd.Timestamp) and value.tz is None
-    if not (is_timestamp or isinstance(value, pd.Timedelta)):
+        missing = np.int64(NAT)
+        if op == "add":
+            return Time("timedelta", "s", missing)
+        return Time(other_kind, "s", missing, other.type.zone)
+    if not isinstance(value, (pd.Timestamp, pd.Timedelta)):
         return None
-    kind = "datetime" if is_timestamp else "timedelta"
+    kind = "datetime" if isinstance(value, pd.Timestamp) else "timedelta"
     time: Any = value
-    return Time(kind, time.unit, time.asm8.view(np.int64))
+    zone = None if getattr(time, "tzinfo", None) is None else zone_label(time.tzinfo)
+    return Time(kind, time.unit, time.asm8.view(np.int64), zone)
 
 
 def combine_times(op: str, a: Any, b: Any, times: list[Time | None], num_rows: Count) -> Column:
@@ -80,7 +97,8 @@ def combine_times(op: str, a: Any, b: Any, times: list[Time | None], num_rows: C
         return _with_other(op, a, b, x, y, num_rows)
     kinds = (x.kind, y.kind)
     if op in COMPARISONS:
-        return _compared(op, a, b, x, y) if x.kind == y.kind else _never(op, a, b)
+        is_like = x.kind == y.kind and (x.zone is None) == (y.zone is None)
+        return _compared(op, a, b, x, y) if is_like else _never(op, a, b)
     unit = max(x.unit, y.unit, key=UNITS.index)
     result_kinds: dict[tuple[str, ...], Kind] = {
         ("sub", "datetime", "datetime"): "timedelta",
@@ -93,9 +111,12 @@ def combine_times(op: str, a: Any, b: Any, times: list[Time | None], num_rows: C
     }
     result_kind = result_kinds.get((op, *kinds))
     if result_kind is not None:
+        if kinds == ("datetime", "datetime") and (x.zone is None) != (y.zone is None):
+            raise TypeError("Cannot subtract tz-naive and tz-aware datetime-like objects")
         operands = x.in_unit(unit, num_rows), y.in_unit(unit, num_rows)
         data = checked(sum_of_times, op, *operands, num_rows)
-        return Column(data, None, ColumnType(result_kind, unit=unit))
+        zone = (x.zone or y.zone) if result_kind == "datetime" else None
+        return Column(data, None, ColumnType(result_kind, unit=unit, zone=zone))
     if kinds == ("timedelta", "timedelta") and op in ("truediv", "floordiv"):
         data, valid = quotient(op, x.in_unit(unit, num_rows), y.in_unit(unit, num_rows))
         return settled(Column(data, valid), num_rows)

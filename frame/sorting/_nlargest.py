@@ -24,6 +24,7 @@ from ..table._table import Count, is_row
 from ..table._take import before, gather, position, take_rows
 from ..table._tracing import answered_at_once, at_once, is_traced
 from ..table._units import counts_on_host
+from ..table._zones import in_utc
 from ._number_queries import number_queries, placed
 
 
@@ -163,10 +164,15 @@ def _queries(column: Column, value: Any) -> tuple[Any, Any]:
                 f"got {value!r}."
             )
         letter = "M" if column.kind == "datetime" else "m"
-        dtype = f"{letter}8[{column.type.unit}]"
+        dtype = column.dtype_name
         if values.dtype.kind != letter:
             values = values.astype(dtype)
-        times = counts_on_host(values.to_numpy(), column.type.unit or "ns")
+        if isinstance(values.dtype, pd.DatetimeTZDtype) != (column.type.zone is not None):
+            raise TypeError(
+                f"searchsorted: values for a series of {column.dtype_name} must have a time zone "
+                f"as it does, got {value!r}. Use tz_localize()."
+            )
+        times = counts_on_host(in_utc(values), column.type.unit or "ns")
         if times.side.any():
             values.astype(dtype)  # Raises OutOfBoundsDatetime or OutOfBoundsTimedelta.
         if not times.is_exact.all():

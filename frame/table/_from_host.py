@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Columns and row labels from pandas, NumPy, Arrow and lists."""
 
+import dataclasses
 from collections.abc import Hashable
 from typing import Any
 
@@ -20,6 +21,7 @@ from ._lists_on_host import is_list, lists_from_arrow, shown_type
 from ._nullable import default_dtype, family_of, is_nullable
 from ._row_index import RowIndex
 from ._unencoded import as_unencoded
+from ._zones import in_utc, zone_label
 
 
 def column_from(
@@ -63,7 +65,9 @@ def column_from(
     if isinstance(dtype, pd.StringDtype):
         return strings_from(values, capacity, layout, name)
     if isinstance(dtype, pd.DatetimeTZDtype):
-        raise _unsupported(dtype, name, "dt.tz_convert(None)")
+        times = _from_times(in_utc(values), capacity, layout, name)
+        kind = dataclasses.replace(times.type, zone=zone_label(dtype.tz))
+        return dataclasses.replace(times, type=kind)
     if dtype.kind in "Mm":
         return _from_times(np.asarray(values), capacity, layout, name)
     if not isinstance(dtype, np.dtype):
@@ -169,10 +173,9 @@ def _from_arrow(
 
 def _is_fixed_width(kind: pa.DataType) -> bool:
     """Whether a type of Arrow has the values of a dtype of NumPy: numbers, bools and times."""
-    if pa.types.is_timestamp(kind):
-        return kind.tz is None
     return (
-        pa.types.is_integer(kind)
+        pa.types.is_timestamp(kind)
+        or pa.types.is_integer(kind)
         or pa.types.is_floating(kind)
         or pa.types.is_boolean(kind)
         or pa.types.is_duration(kind)
@@ -187,9 +190,12 @@ def _from_fixed_width(
     in_place: bool,
 ) -> Column:
     """Copies the chunks, once, to the memory that the column keeps, unless it may keep theirs."""
-    dtype = np.dtype(values.type.to_pandas_dtype())
-    kind = NUMBER
-    if dtype.kind in "Mm":
+    dtype, kind = values.type.to_pandas_dtype(), NUMBER
+    if isinstance(dtype, pd.DatetimeTZDtype):
+        kind = ColumnType("datetime", unit=dtype.unit, zone=zone_label(values.type.tz))
+        dtype = f"M8[{dtype.unit}]"
+    dtype = np.dtype(dtype)
+    if dtype.kind in "Mm" and kind is NUMBER:
         unit = np.datetime_data(dtype)[0]
         kind = ColumnType("datetime" if dtype.kind == "M" else "timedelta", unit=unit)
     check_width(np.dtype(np.int64) if kind.is_time else dtype, name, kind.named(dtype))

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from ._column import NAT, Column, host_array
+from ._zones import arrow_zone
 
 
 def arrow_of(column: Column, rows: slice | np.ndarray, name: Any) -> pa.Array:
@@ -26,7 +27,9 @@ def arrow_of(column: Column, rows: slice | np.ndarray, name: Any) -> pa.Array:
                 _codes(data), _whole(dictionary), ordered=column.type.ordered
             )
         case "datetime":
-            return pa.array(data, pa.int64(), mask=data == NAT).cast(pa.timestamp(column.type.unit))
+            zone = arrow_zone(column.type.zone)
+            times = pa.array(data, pa.int64(), mask=data == NAT)
+            return times.cast(pa.timestamp(column.type.unit, zone))
         case "timedelta":
             return pa.array(data, pa.int64(), mask=data == NAT).cast(pa.duration(column.type.unit))
         case "object":

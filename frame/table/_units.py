@@ -5,6 +5,7 @@ A coarser unit rounds down. A finer one does not reach every time: outside `jit`
 range raises pandas' error; inside `jit`, where nothing can raise, it becomes NaT.
 """
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -40,7 +41,7 @@ def with_unit(column: Column, unit: str, num_rows: Count) -> Column:
     own = column.type.unit or unit
     if own == unit:
         return column
-    kind = ColumnType(column.kind, unit=unit)
+    kind = dataclasses.replace(column.type, unit=unit)
     if PER_SECOND[own] > PER_SECOND[unit]:
         return Column(_coarser(column.data, units_per(unit, own)), None, kind)
     factor = units_per(own, unit)

@@ -47,11 +47,8 @@ to_clipboard to_excel to_hdf to_iceberg to_latex: to_pandas() and pandas' {}
 to_pickle to_sql to_stata to_xarray to_xml: to_pandas() and pandas' {}
 to_period: reset_index() and dt.floor() or dt.strftime(), because labels are not periods
 to_timestamp: the labels as they are, because they are times and not periods
-tz_convert: times in UTC, or a fixed timedelta added to them: columns have no time zones
-tz_localize: pandas' {} and tz_convert(None) before from_pandas(): columns have no time zones
 update: where() or merge(), which make new values
 [JaxSeries, out]
-list: explode(), for a column of lists
 struct: one column for each field
 to_parquet: to_frame().to_parquet()
 [FrameGroupBy SeriesGroupBy, out]
@@ -67,14 +64,12 @@ test: pandas' {}
 to_pickle: to_pandas() and pandas' {}
 [StringMethods, out]
 decode encode: to_pandas(), because the device holds no bytes
-extractall findall join: to_pandas(), because the results are lists
 index: find(), which returns -1 if there is no match
 rindex: rfind(), which returns -1 if there is no match
 [DatetimeMethods, out]
 date time timetz to_pydatetime: to_pandas(), because the results are objects
 freq: pandas' infer_freq of the index
 to_period: dt.floor(), or dt.strftime()
-tz_convert tz_localize: to_pandas(), because columns have no time zones
 [TimedeltaMethods, out]
 freq: pandas' infer_freq of the index
 to_pytimedelta: to_pandas(), because the results are objects

@@ -52,11 +52,24 @@ def zone_label(zone: Any) -> str:
     )
 
 
+def in_utc(times: Any) -> np.ndarray:
+    """Times of pandas as NumPy's times, which are UTC if they have a zone."""
+    index = pd.Index(times)
+    if isinstance(index, pd.DatetimeIndex) and index.tz is not None:
+        index = index.tz_convert(None)
+    return index.to_numpy()
+
+
 def with_zone(times: np.ndarray, zone: str | None) -> Any:
     """Times of NumPy in UTC as pandas' array of times of a zone."""
     if zone is None:
         return times
     return pd.DatetimeIndex(times).tz_localize("UTC").tz_convert(zone).array
+
+
+def arrow_zone(label: str | None) -> str | None:
+    """Arrow's name of a zone: an offset has no "UTC" in front of it."""
+    return label and (label.removeprefix("UTC") or label)
 
 
 @functools.cache

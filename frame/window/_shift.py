@@ -22,6 +22,7 @@ from ..table._ndframe import NDFrame
 from ..table._recode import renumbered
 from ..table._table import Count, Table
 from ..table._take import gather, missing_elsewhere, position, settled
+from ..table._zones import in_utc
 
 NO_VALUE = pd.api.extensions.no_default
 
@@ -81,8 +82,15 @@ def _filling(column: Column, fill_value: Any) -> tuple[Column, Filling]:
     """Determines the filling as pandas does, by a shift of one row of the dtype on the host."""
     if column.kind == "string":
         return _filling_of_strings(column, fill_value)
-    if column.dtype == jnp.bfloat16 or (column.kind == "object" and fill_value is NO_VALUE):
-        value = -1 if column.kind == "object" else np.nan if fill_value is NO_VALUE else fill_value
+    if column.is_nullable and column.is_numeric:
+        nullable: Any = _one_row(column).shift(1, fill_value=fill_value)
+        value = nullable.iloc[0]
+        if value is pd.NA:
+            value = np.nan if column.is_float else None
+        return column, Filling(column.dtype, None if value is None else column.dtype.type(value))
+    holds_numbers = column.kind in ("object", "list")
+    if column.dtype == jnp.bfloat16 or (holds_numbers and fill_value is NO_VALUE):
+        value = -1 if holds_numbers else np.nan if fill_value is NO_VALUE else fill_value
         return column, Filling(column.dtype, column.dtype.type(value))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -91,7 +99,7 @@ def _filling(column: Column, fill_value: Any) -> tuple[Column, Filling]:
     if column.kind == "category":
         return column, Filling(column.dtype, np.int32(row.cat.codes.iloc[0]))
     if column.type.is_time and row.dtype.kind in "mM":
-        return column, Filling(column.dtype, np.int64(row.to_numpy().view(np.int64)[0]))
+        return column, Filling(column.dtype, in_utc(row).view(np.int64)[0])
     if row.dtype == object:
         if not column.is_bool or not pd.isna(row.iloc[0]):
             raise NotImplementedError(
@@ -107,7 +115,10 @@ def _one_row(column: Column) -> pd.Series:
     if column.kind == "category":
         categories = pd.CategoricalDtype(column.dictionary.values, column.type.ordered)
         return pd.Series([None], dtype=categories)
-    return pd.Series(np.zeros(1, column.type.named(column.dtype)))
+    if column.is_nullable and column.is_numeric:
+        return pd.Series([0], dtype=column.type.nullable(column.dtype))
+    name = column.type.of_family(None).named(column.dtype)
+    return pd.Series(np.zeros(1, np.int64), dtype=name)
 
 
 def _filling_of_strings(column: Column, fill_value: Any) -> tuple[Column, Filling]:
@@ -116,7 +127,7 @@ def _filling_of_strings(column: Column, fill_value: Any) -> tuple[Column, Fillin
     filler = Dictionary(pd.Index([str(fill_value)], dtype="str"))
     dictionary, (codes, code) = unify([column.dictionary, filler])
     data = column.data if codes is None else renumbered(column.data, codes)
-    filled = Column(data, None, ColumnType("string", dictionary))
+    filled = Column(data, None, ColumnType("string", dictionary, family=column.family))
     return filled, Filling(column.dtype, np.int32(0 if code is None else code[0]))
 
 
@@ -131,7 +142,9 @@ def _shift(
             valid = jnp.ones(data.shape, jnp.bool_) if valid is None else valid
             results.append((data, valid & ~is_hole))
         else:
-            results.append((jnp.where(is_hole, value, data), valid))
+            results.append(
+                (jnp.where(is_hole, value, data), None if valid is None else valid | is_hole)
+            )
     return tuple(results)
 
 

@@ -244,7 +244,6 @@ def test_what_is_not_built_says_what_works(use):
     "values",
     [
         pd.array([1, None], dtype="Int64"),
-        pd.date_range("2024", periods=2, tz="UTC"),
         pd.period_range("2024", periods=2, freq="D"),
         pd.interval_range(0, 2),
     ],
