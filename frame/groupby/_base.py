@@ -38,6 +38,9 @@ from ._string_sum import joined_strings
 
 Pairs = Sequence[tuple[int, Reduction]]
 
+# Below this many rows, the general reductions take less time than further programs to compile.
+LEAST_ROWS = 1 << 20
+
 
 @dataclasses.dataclass(eq=False)
 class Grouped:
@@ -83,7 +86,9 @@ class Grouped:
         `primitives._eager_reduction.reduce_eagerly` for the ways.
         """
         options, table, keys = self.options, self.table, self.key_columns
-        if is_traced(table, keys, columns) or not are_sums(plan, columns, table):
+        if table.capacity < LEAST_ROWS or is_traced(table, keys, columns):
+            return None
+        if not are_sums(plan, columns, table):
             return None
         if "groups" not in self._found and options.observed:
             found = _sums_by_key(keys, table, columns, plan, options)

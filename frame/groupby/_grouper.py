@@ -28,6 +28,8 @@ class Grouping(NamedTuple):
 
     def hashed(self, table: Table) -> "Grouping":
         """The key with codes for its objects, if it has any."""
+        if self.column.kind != "object":
+            return self
         return self._replace(column=hashed(self.column, table.num_rows))
 
 
@@ -45,7 +47,8 @@ def as_groupings(source: NDFrame, labels: Labels | None, by: Any, level: Any) ->
         by = list(by)
     elif isinstance(by, list) and _are_values(by, table, labels):
         by = [by]
-    keys = [evaluated(key, source) for key in (by if isinstance(by, list) else [by])]
+    given = by if isinstance(by, list) else [by]
+    keys = [key if isinstance(key, str) else evaluated(key, source) for key in given]
     if not keys:
         raise ValueError("No group keys passed!")
     return [_as_grouping(key, table, labels).hashed(table) for key in keys]

@@ -29,8 +29,6 @@ from ..table._table import Count, Table
 from ..table._tracing import answered_at_once
 from ._grouped_column import Options, Reduction, Segments, sum_dtype
 
-# Below this many rows, the general reductions take less time than further programs to compile.
-LEAST_ROWS = 1 << 20
 # A dictionary of at most one value for so many rows gives the range of its codes.
 ROWS_OF_A_CODE = 16
 
@@ -59,10 +57,9 @@ Parts = dict[Part, Array]
 
 
 def are_sums(plan: Plan, columns: Sequence[Column], table: Table) -> bool:
-    """Whether reductions are sums, means and counts of many rows."""
+    """Whether reductions are sums, means and counts."""
     return (
         table.layout == ONE_DEVICE
-        and table.capacity >= LEAST_ROWS
         and all(spec.op in SUMS for _, spec in plan)
         and all(spec.min_count <= 0 and spec.skipna for _, spec in plan)
         and all(column.is_numeric and column.dtype.kind != "c" for column in columns)

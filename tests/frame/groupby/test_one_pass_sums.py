@@ -5,7 +5,7 @@ import pytest
 from frame_examples import mixed_frame
 from frame_parity import assert_parity
 from jaxframes.frame import JaxFrame
-from jaxframes.frame.groupby import _base, _groups, _one_pass_sums
+from jaxframes.frame.groupby import _base, _groups
 from jaxframes.frame.table import _defer, _map_program
 from jaxframes.primitives import _eager_reduction
 
@@ -14,7 +14,7 @@ ULPS = 256
 
 @pytest.fixture(autouse=True)
 def one_pass_for_few_rows(monkeypatch):
-    monkeypatch.setattr(_one_pass_sums, "LEAST_ROWS", 64)
+    monkeypatch.setattr(_base, "LEAST_ROWS", 64)
 
 
 @pytest.mark.parametrize("how", [{"by": "k"}, {"by": ["c", "s"], "dropna": False}, {"by": "s"}])

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from jaxframes.frame import JaxFrame
-from jaxframes.frame.groupby import _base, _one_pass_sums
+from jaxframes.frame.groupby import _base
 from jaxframes.frame.table import _defer
 
 NUM_ROWS = 90
@@ -15,7 +15,7 @@ NUM_ROWS = 90
 def always(monkeypatch, selections_are_deferred):
     """Defers expressions, too."""
     monkeypatch.setattr(_defer, "LEAST_MAPPED", 0)
-    monkeypatch.setattr(_one_pass_sums, "LEAST_ROWS", 0)
+    monkeypatch.setattr(_base, "LEAST_ROWS", 0)
 
 
 @pytest.fixture
