@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from jaxframes.frame import JaxFrame, JaxSeries
 from jaxframes.frame.table._column import host_array
+from jaxframes.frame.table._lists import ListColumn
 from jaxframes.shardings import make_mesh, row_sharded
 
 EVERYWHERE = ("eager", "jit", "mesh")
@@ -83,8 +84,18 @@ def with_arbitrary_padding(frame: Any) -> Any:
         whole[num_rows:] = np.resize(padding, len(whole) - num_rows)
         return table.layout.place(whole)
 
-    columns, index = jax.tree.map(spoiled, (table.columns, table.index))
+    def spoil(rows: Any) -> Any:
+        # The values of lists are not rows of the frame.
+        return (
+            rows.with_stored(jax.tree.map(spoiled, rows.stored)) if is_list(rows) else spoiled(rows)
+        )
+
+    columns, index = jax.tree.map(spoil, (table.columns, table.index), is_leaf=is_list)
     return frame._like(table.replace(columns=columns, index=index))
+
+
+def is_list(rows: Any) -> bool:
+    return isinstance(rows, ListColumn)
 
 
 def _spoiling(dtype: np.dtype) -> list[Any]:

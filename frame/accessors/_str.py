@@ -13,10 +13,14 @@ import pyarrow as pa
 
 from ... import primitives
 from ..align._as_column import as_column
-from ..table._column import Column, host_array
+from ..table._column import Column, ListType, common_family, host_array, of_family
 from ..table._column_labels import Labels
 from ..table._dictionary import UnencodedStrings
 from ..table._distinct_values import code_counts, column_of_results, looked_up
+from ..table._from_host import column_from
+from ..table._layout import ONE_DEVICE
+from ..table._lists import column_of_lists
+from ..table._lists_on_host import lists_from_arrow
 from ..table._recode import (
     as_string,
     holds_strings,
@@ -28,6 +32,7 @@ from ..table._recode import (
 from ..table._table import Table
 from ..table._tracing import answered_at_once, at_once, is_traced
 from ..table._unsupported import instead_of
+from ._extractall import matches_of_rows
 
 Method: TypeAlias = Callable[..., Any]
 # Kinds of values with string methods, as pandas infers them. Mixed values include strings.
@@ -51,12 +56,30 @@ def _column_of(column: Column, results: pd.Series, missing_result: Any, rows: Ta
     if results.dtype == object:
         kind = pd.api.types.infer_dtype(results, skipna=True)
         if kind not in ("boolean", "string", "empty"):
-            raise NotImplementedError(
-                "str: the results must be strings, numbers or bools, got objects. Use to_pandas(), "
-                "or expand=True for several columns."
-            )
+            return _column_of_objects(column, results, rows)
         results = results if kind == "boolean" else results.astype("str")
     return looked_up(column_of_results(results, "str"), column.data, rows.num_rows, rows.layout)
+
+
+def _column_of_objects(column: Column, results: pd.Series, rows: Table) -> Column:
+    """Lists of strings as a column of lists, a list for each code; other results as objects."""
+    if not any(isinstance(result, list) for result in results):
+        return looked_up(_of_objects(results), column.data, rows.num_rows, rows.layout)
+    # Tuples, of several groups of a pattern, would be lists in Arrow.
+    if any(isinstance(one, tuple) for result in results if result == result for one in result):
+        return looked_up(_of_objects(results), column.data, rows.num_rows, rows.layout)
+    arrow = pa.array(results, pa.large_list(pa.large_string()), from_pandas=True)
+    lists = lists_from_arrow(
+        arrow, ListType(), rows.layout.capacity_for(len(arrow)), rows.layout, "str", column_from
+    )
+    if not arrow.null_count:
+        return column_of_lists(column.data, lists.lists)
+    numbers = np.where(arrow.is_null(), -1, np.arange(len(arrow)))
+    return column_of_lists(renumbered(column.data, numbers), lists.lists)
+
+
+def _of_objects(results: pd.Series) -> Column:
+    return column_from(results, ONE_DEVICE.capacity_for(len(results)), ONE_DEVICE)
 
 
 # Fewer strings take less time than the threads.
@@ -153,6 +176,7 @@ class StringMethods:
     casefold: Method = _method("casefold", "Folds case for comparisons.")
     center: Method = _method("center", "Pads on both sides.")
     get: Method = _method("get", "The character at a position; missing if out of range.")
+    join: Method = _method("join", "Puts a separator between the characters.")
     ljust: Method = _method("ljust", "Pads on the right.")
     lower: Method = _method("lower", "Converts to lowercase.")
     lstrip: Method = _method("lstrip", "Strips characters on the left.")
@@ -189,27 +213,45 @@ class StringMethods:
     )
     rpartition: Method = _method("rpartition", "Like `partition`, at the last separator.")
 
+    # Lists, one for each row.
+    findall: Method = _method("findall", "All matches of a pattern, a list for each string.")
+
     def split(
         self, pat: Any = None, *, n: int = -1, expand: bool = False, regex: Any = None
     ) -> Any:
-        """The pieces between separators, a column for each.
+        """The pieces between separators: a list for each string, or with `expand` columns.
 
-        Differences from pandas:
-            `expand` must be True. Not supported inside `jit`, where the number of pieces is not
-            known.
+        With `expand` it is not supported inside `jit`, where the number of pieces is not known.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> JaxSeries(["a b", "c"]).str.split().explode().tolist()
+            ['a', 'b', 'c']
         """
-        return self._split("split", expand, {"pat": pat, "n": n, "expand": True, "regex": regex})
+        settings = {"pat": pat, "n": n, "expand": expand, "regex": regex}
+        return self._map("split", (), settings, used_only=expand)
 
     def rsplit(self, pat: Any = None, *, n: int = -1, expand: bool = False) -> Any:
         """Like `split`, from the right."""
-        return self._split("rsplit", expand, {"pat": pat, "n": n, "expand": True})
+        settings = {"pat": pat, "n": n, "expand": expand}
+        return self._map("rsplit", (), settings, used_only=expand)
 
-    def _split(self, name: str, expand: bool, kwargs: dict[str, Any]) -> Any:
-        if not expand:
-            raise NotImplementedError(
-                f"str.{name}: columns of lists are not supported. Pass expand=True."
-            )
-        return self._map(name, (), kwargs, used_only=True)
+    def extractall(self, pat: str, flags: int = 0, *, capacity: int | None = None) -> Any:
+        """The groups of each match of a pattern: a row for each match, a column for each group.
+
+        The index has the labels of the rows, and a level "match" with the number of the match.
+        Inside `jit`, `capacity` must be the maximum number of matches.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> found = JaxSeries(["a1b2", "c"]).str.extractall("([a-z])([0-9])")
+            >>> found[0].tolist(), found[1].tolist()
+            (['a', 'b'], ['1', '2'])
+        """
+        column, strings = self._distinct()
+        matches = strings.str.extractall(pat, flags=flags)
+        rows = self._series._table
+        return matches_of_rows(self._series, column, matches, len(strings), capacity, rows)
 
     def get_dummies(self, sep: str = "|") -> Any:
         """One-hot encodes the pieces between separators; not supported inside `jit`."""
@@ -233,7 +275,8 @@ class StringMethods:
             column = _concatenated(column, other, self._series._table, sep or "", na_rep)
         return self._series._with_column(column)
 
-    def _map(self, name: str, args: Any, kwargs: Any, *, used_only: bool = False) -> Any:
+    def _distinct(self) -> tuple[Column, pd.Series]:
+        """The column of codes, and the string of each code."""
         column = unencoded(self._column)
         values = column.dictionary.values
         if isinstance(column.dictionary, UnencodedStrings):
@@ -241,7 +284,13 @@ class StringMethods:
             values = values.fillna("")
         # Categories that are not strings give missing results, as pandas' objects do.
         dtype = "str" if column.kind == "string" else object
-        strings: Any = pd.Series(values, dtype=dtype)
+        if column.is_nullable:
+            # pandas' methods of nullable strings give nullable results.
+            dtype = column.type.nullable(column.dtype)
+        return column, pd.Series(values, dtype=dtype)
+
+    def _map(self, name: str, args: Any, kwargs: Any, *, used_only: bool = False) -> Any:
+        column, strings = self._distinct()
         if used_only:
             used = used_codes(column, self._series._table, f"str.{name}")
             strings = strings[used].reset_index(drop=True)
@@ -258,7 +307,7 @@ class StringMethods:
                 for _, one in results.items()
             ]
             return self._series._make_frame(columns, Labels(results.columns))
-        missing_result = getattr(pd.Series([None], dtype=dtype).str, name)(*args, **kwargs)
+        missing_result = getattr(pd.Series([None], dtype=strings.dtype).str, name)(*args, **kwargs)
         column = _column_of(column, results, missing_result.iloc[0], rows)
         return self._series._with_column(column)
 
@@ -295,4 +344,5 @@ def _concatenated(column: Column, other: Any, table: Table, sep: str, na_rep: st
         for one, codes in zip((column, right), pairs.unique_keys, strict=True)
     ]
     joined = sides[0].str.cat(sides[1], sep=sep, na_rep=na_rep)
-    return strings_at(jnp.asarray(pairs.group_ids), joined)
+    strings = strings_at(jnp.asarray(pairs.group_ids), joined)
+    return of_family(strings, common_family([column, right]))

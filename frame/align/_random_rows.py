@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...primitives.staging import tiered
-from ..table._column import Array, fill_missing
+from ..table._column import Array, as_floats
 from ..table._dtypes import wide
 from ..table._layout import Layout
 from ..table._ndframe import FrameBase, NDFrame
@@ -59,7 +59,7 @@ def weights_of(of: NDFrame, weights: Any) -> tuple[Array, Array]:
         column = as_column(weights, table, "weights")
     if not column.is_numeric or column.dtype.kind == "c":
         raise TypeError(f"sample: weights must be real numbers, got {column.dtype_name}.")
-    found, ends = at_once(_as_weights, fill_missing(column).data, table.num_rows, table.layout)
+    found, ends = at_once(_as_weights, as_floats(column).data, table.num_rows, table.layout)
     least, greatest, num_positive = ends
     if not is_traced(ends):
         if float(least) < 0:

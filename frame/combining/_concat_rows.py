@@ -13,7 +13,16 @@ from ... import primitives
 from ...primitives.staging import tiered
 from ...shardings._compat import is_x64_enabled
 from ..align._common_types import common_pair, same_categories
-from ..table._column import NAT, Array, Column, ColumnType, in_dtype, show_holes
+from ..table._column import (
+    NAT,
+    Array,
+    Column,
+    common_family,
+    in_dtype,
+    of_family,
+    plain,
+    show_holes,
+)
 from ..table._dtypes import narrowed, wide
 from ..table._from_host import check_width, column_from
 from ..table._layout import Layout
@@ -39,6 +48,11 @@ def common_columns(
     """
     first = columns[0]
     kinds = {column.kind for column in columns}
+    family = common_family(columns)
+    if family is not None and (len(kinds) == 1 or kinds == {"string", "category"}):
+        columns = tuple(map(plain, columns))
+        common = common_columns(columns, name, counts, of_frames=False)
+        return tuple(of_family(column, family) for column in common)
     if kinds == {"number"}:
         return _common_numbers(columns, name, of_frames, counts)
     if kinds == {"category"} and all(
@@ -87,6 +101,9 @@ def _common_numbers(
 def missing_like(column: Column, capacity: int, layout: Layout) -> Column:
     """A column of the same type with only missing values."""
     if column.is_numeric and not column.is_float:
+        if column.is_nullable:
+            valid = layout.constrain(jnp.zeros(capacity, jnp.bool_))
+            return Column(valid.astype(column.dtype), valid, column.type)
         if column.is_bool or not is_x64_enabled():
             valid = layout.constrain(jnp.zeros(capacity, jnp.bool_))
             return Column(valid.astype(column.dtype), valid)

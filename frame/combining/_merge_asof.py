@@ -14,7 +14,7 @@ from pandas.errors import MergeError
 from ... import primitives
 from ...primitives.staging import tiered
 from ..align._common_types import common_pair, join_keys, keys_of_sides, same_categories
-from ..table._column import Array, Column, fill_missing
+from ..table._column import Array, Column, as_floats
 from ..table._layout import Layout
 from ..table._table import Count, Table, is_row
 from ..table._take import any_missing, gather, position
@@ -70,7 +70,7 @@ def merge_asof(
     limit = _as_tolerance(tolerance, time.left.column)
     counts = left._table.num_rows, right._table.num_rows
     pairs = [common_pair(k.left.column, k.right.column, k.name, counts) for k in by_keys]
-    times = fill_missing(time.left.column).data, fill_missing(time.right.column).data
+    times = as_floats(time.left.column).data, as_floats(time.right.column).data
     levels = [(key.left.column, key.right.column) for key in by_keys]
     groups = keys_of_sides(levels, pairs, join_keys) if pairs else None
     rows = _closest(left._table, right._table, times, groups, limit, direction, allow_exact_matches)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from ..reductions._agg import name_of
-from ..table._column import Column, fill_missing
+from ..table._column import Column
 from ..table._column_labels import Labels
 from ..table._take import look_up_rows, settled, take_columns
 from ._base import SELECTIONS, GroupByBase
@@ -142,7 +142,7 @@ class GroupByAggregation(GroupByApply, GroupByReductions, GroupByRows):
                 "segment_function"
             )
         assert isinstance(how, SegmentFunction)
-        values = fill_missing(settled(column, self._table.num_rows)).data
+        values = as_floats(settled(column, self._table.num_rows)).data
         segments = self._groups.segments
         return Column(reduce_segments(how.function, values, segments, by_segment))
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..reductions._results import result_type
-from ..table._column import Column, bare, show_holes
+from ..table._column import NUMBER, Column, ColumnType, bare, show_holes
 from ..table._column_labels import Labels
 from ..table._deferred import force
 from ..table._ndframe import NDFrame
@@ -245,7 +245,7 @@ class GroupByBase:
             data, valid = next(results)
             # Without empty groups and missing values, every group has a value.
             all_valid = not column.can_miss and not groups.may_be_empty and spec.min_count <= 1
-            result = Column(data, None if all_valid else valid, result_type(column.type, spec.op))
+            result = Column(data, None if all_valid else valid, _type_of(column, spec.op))
             if not by_segment:
                 source = column if spec.op in SELECTIONS else None
                 result = settled(result, groups.count, source)
@@ -317,6 +317,15 @@ class GroupByBase:
     def _result(self, columns: Sequence[Column]) -> Any:
         """A result with a row for each group and this view's labels."""
         return self._one_each(columns, self._labels, as_series=self._is_series)
+
+
+def _type_of(column: Column, op: str) -> ColumnType:
+    """The type of the results of groups: of nullable numbers, counts and flags are nullable."""
+    if op in ("count", "any", "all") and (column.family == "arrow" or column.is_numeric):
+        return NUMBER.of_family(column.family)
+    if op in ("any", "all"):
+        return NUMBER
+    return result_type(column.type, op)
 
 
 def _on_host(column: Column, spec: Reduction) -> Callable[..., Column] | None:

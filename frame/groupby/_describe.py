@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ..reductions._describe import named_percentiles
-from ..table._column import Column, fill_missing
+from ..table._column import Column, as_floats
 from ..table._column_labels import Labels
 from ..table._dtypes import wide
 from ._agg import nested
@@ -39,7 +39,7 @@ class GroupByDescription(GroupByBase):
         grouped = self._picked(self._described())
         plan = [(at, spec) for at in range(len(grouped._positions)) for spec in specs.values()]
         columns = [
-            Column(fill_missing(column).data.astype(wide(np.float64)))
+            Column(as_floats(column).data.astype(wide(np.float64)))
             for column in grouped._reduced(plan)
         ]
         if self._is_series:

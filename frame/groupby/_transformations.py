@@ -9,7 +9,7 @@ import numpy as np
 
 from ...primitives.staging import tiered
 from ..ops._column_ops import combine
-from ..table._column import Array, Column, bare, fill_missing
+from ..table._column import Array, Column, bare, fill_missing, of_family
 from ..table._dtypes import wide
 from ..table._recode import without_missing
 from ..table._take import settled, take_columns
@@ -127,7 +127,7 @@ class GroupByRows(GroupByPositions):
                     f"groupby: diff does not support bools, got column {label!r}. Cast it to an "
                     "integer first."
                 )
-            if column.type.is_time:
+            if column.type.is_time or column.is_nullable:
                 pairs.append((column, before))
             elif periods == 0 and column.dtype not in _SMALL:
                 # Without a shift nothing is missing, and integers keep their dtype.
@@ -151,9 +151,14 @@ class GroupByRows(GroupByPositions):
                     f"operation 'truediv' not supported for dtype '{column.dtype_name}' "
                     f"of column {label!r}"
                 )
-            pairs.append((_as_float(column), _as_float(before)))
+            if column.is_nullable:
+                pairs.append((column, before))
+            else:
+                pairs.append((_as_float(column), _as_float(before)))
         ratios = combine("truediv", pairs, self._table.num_rows)
-        return self._of_rows([Column(_less_one(ratio.data)) for ratio in ratios])
+        return self._of_rows(
+            [of_family(Column(_less_one(ratio.data)), ratio.family) for ratio in ratios]
+        )
 
     def _filled(self, limit: int | None, forward: bool) -> Any:
         if limit is not None and not isinstance(limit, (int, float, np.number)):
@@ -202,7 +207,12 @@ class GroupByRows(GroupByPositions):
                 raise TypeError(f"rank: {column.dtype_name} has no order, got column {label!r}.")
         plan = RankPlan(method, bool(ascending), na_option, bool(pct))
         ranks = ranked(tuple(map(bare, columns)), self._groups.segments, plan)
-        return self._of_rows([Column(rank) for rank in ranks])
+        return self._of_rows(
+            [
+                of_family(Column(rank), column.family if column.is_numeric else None)
+                for rank, column in zip(ranks, columns, strict=True)
+            ]
+        )
 
 
 def _as_float(column: Column) -> Column:
@@ -213,7 +223,8 @@ def _as_float(column: Column) -> Column:
 
 def _change(column: Column, change: Column) -> Column:
     """The difference of a pair, in pandas' type for a column."""
-    return Column(change.data.astype(np.float32)) if column.dtype in _SMALL else change
+    is_small = column.dtype in _SMALL and not column.is_nullable
+    return Column(change.data.astype(np.float32)) if is_small else change
 
 
 @tiered

@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ..table._array_owners import share_with_caller
-from ..table._column import fill_missing, to_host
+from ..table._column import as_floats, to_host
 from ..table._deferred import force_readers
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._to_arrow import arrow_of
@@ -134,7 +134,7 @@ class SeriesConversion(SeriesBase, Conversion):
             >>> frame = JaxSeries([0.0, 1.0]).to_frame("x")
             >>> frame["y"] = jnp.sinc(frame.x.to_jax())
         """
-        column = fill_missing(self._only)
+        column = as_floats(self._only)
         if is_traced(column.data, self._table.num_rows):
             return column.data
         array = self._layout.trim(column.data, len(self))

@@ -47,6 +47,9 @@ def _in_type_of_all(series: SeriesBase, replacements: Sequence[Any]) -> SeriesBa
     column = series._only
     if column.type.is_time:
         return _in_unit_of_all(series, replacements)
+    if column.is_nullable:
+        # Its dtype stays, and replacements must fit it.
+        return series
     dtypes = list(map(_dtype_of_numbers, replacements))
     if not column.is_numeric or column.is_bool or any(one is None for one in dtypes):
         return series

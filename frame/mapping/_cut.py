@@ -12,7 +12,7 @@ import pandas as pd
 from ...primitives.staging import tiered
 from ...shardings._compat import is_x64_enabled
 from ..ops._array_ops import common_dtype
-from ..table._column import Array, Column, ColumnType, no_rows
+from ..table._column import Array, Column, ColumnType, no_rows, plain
 from ..table._dictionary import Dictionary
 from ..table._dtypes import wide
 from ..table._ndframe import SeriesBase, as_series
@@ -138,6 +138,7 @@ def _numbers(x: Any, caller: str) -> Column:
             f"{caller}: column {x._name!r} must be of real numbers, got {column.dtype_name}."
         )
     # pandas bins bools as integers, and has no bfloat16.
+    column = plain(column)
     if column.is_bool:
         return Column(column.data.astype(wide(np.int64)), column.valid)
     return Column(column.data.astype(jnp.float32)) if column.dtype == jnp.bfloat16 else column

@@ -10,7 +10,7 @@ import numpy as np
 from ... import primitives
 from ...primitives.staging import tiered
 from ..table._arguments import no_inplace, only_rows
-from ..table._column import Array, Column, fill_missing
+from ..table._column import Array, Column, fill_missing, of_family
 from ..table._dtypes import wide
 from ..table._layout import Layout
 from ..table._ndframe import NDFrame
@@ -71,6 +71,12 @@ class Interpolation(NDFrame):
             )
         if others := [one.dtype_name for one in table.columns if not one.is_numeric]:
             raise TypeError(f"interpolate: columns must be numbers, got {others}. Select them.")
+        for column, label in zip(table.columns, self._names, strict=True):
+            if column.is_nullable and column.can_miss and not column.is_float:
+                raise NotImplementedError(
+                    f"interpolate: column {label!r} must hold floats, got {column.dtype_name}. "
+                    "Convert it first, astype('Float64')."
+                )
         columns = [fill_missing(column) for column in table.columns]
         floats = [at for at, column in enumerate(columns) if column.is_float]
         filled = _interpolated(
@@ -82,7 +88,7 @@ class Interpolation(NDFrame):
             table.layout,
         )
         for at, data in zip(floats, filled, strict=True):
-            columns[at] = Column(data)
+            columns[at] = of_family(Column(data), columns[at].family)
         return self._with_columns(columns)
 
 

@@ -12,7 +12,17 @@ import pandas as pd
 
 from ...primitives.staging import tiered
 from ..ops._array_ops import common_dtype
-from ..table._column import NUMBER, Array, Column, bare, fill_missing, in_dtype, missing_rows
+from ..table._column import (
+    NUMBER,
+    Array,
+    Column,
+    bare,
+    common_family,
+    fill_missing,
+    in_dtype,
+    missing_rows,
+    of_family,
+)
 from ..table._distinct_values import column_of_results, looked_up
 from ..table._dtypes import wide
 from ..table._recode import as_truths
@@ -25,10 +35,12 @@ from ._results import result_type
 
 def reduce_across(columns: Sequence[Column], op: str, table: Table, **arguments: Any) -> Column:
     """Reduces each row over its columns."""
-    types = {column.type for column in columns}
+    family = common_family(columns)
+    types = {column.type.of_family(family) for column in columns}
     if op in ("any", "all"):
         columns = [_truths(column, arguments["skipna"]) for column in columns]
         types = {NUMBER}
+        family = "masked" if family == "masked" else None
     is_count = op == "count"
     if not is_count and (len(types) > 1 or not (columns[0].is_numeric or columns[0].type.is_time)):
         raise NotImplementedError(
@@ -40,12 +52,12 @@ def reduce_across(columns: Sequence[Column], op: str, table: Table, **arguments:
         dtype = functools.reduce(common_dtype, (column.dtype for column in columns))
     plans = tuple(reduction_for(c, op, dtype=dtype, **arguments) for c in columns)
     reduced = reduce_rows(tuple(map(bare, columns)), plans)
-    kind = result_type(columns[0].type, op)
+    kind = result_type(columns[0].type, op).of_family(family)
     if kind.is_time or jnp.issubdtype(reduced.value.dtype, jnp.inexact):
         return Column(reduced.value, None, kind)
     if op in ("count", "any", "all"):
-        return Column(reduced.value)
-    return settled(Column(reduced.value, ~reduced.is_missing), table.num_rows)
+        return of_family(Column(reduced.value), None if is_count else family)
+    return settled(Column(reduced.value, ~reduced.is_missing, kind), table.num_rows)
 
 
 def _truths(column: Column, skipna: bool) -> Column:
@@ -62,6 +74,11 @@ def of_one_type(op: str, columns: Sequence[Column], *, bools: bool = False) -> t
 
     With `bools` both may be mixed, which pandas converts to objects.
     """
+    if common_family(columns) is not None:
+        raise NotImplementedError(
+            f"{op}: with axis=1 columns must have default dtypes, got {_shown_types(columns)}. "
+            "Convert them first, with astype."
+        )
     shown = tuple(map(fill_missing, columns))
     is_real = all(c.is_numeric and c.dtype.kind != "c" and c.valid is None for c in shown)
     if not is_real or (not bools and len({column.is_bool for column in shown}) > 1):

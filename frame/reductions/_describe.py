@@ -78,7 +78,9 @@ def _numbers_described(of: NDFrame, percentiles: Any) -> list[pd.Series]:
         middle = [host_value(value, is_missing, column.type)[0] for value in np.asarray(values)]
         *first, greatest = row.values()
         index = [*list(row)[:-1], *names, "max"]
-        dtype = np.float64 if column.is_numeric else None
+        dtype: Any = np.float64 if column.is_numeric else None
+        if column.is_nullable and column.is_numeric:
+            dtype = column.type.nullable(np.float64)
         described.append(pd.Series([*first, *middle, greatest], index, dtype, label))
     return described
 

@@ -13,7 +13,7 @@ import pandas as pd
 from ...primitives.staging import tiered
 from ..align._align import positions_of_labels, same_labels
 from ..ops._array_ops import common_dtype
-from ..table._column import NUMBER, Array, Column, fill_missing, host_array
+from ..table._column import NUMBER, Array, Column, as_floats, host_array
 from ..table._column_labels import Labels
 from ..table._layout import Layout
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
@@ -127,7 +127,7 @@ def _numbers(columns: Sequence[Column]) -> tuple[Array, ...]:
     """Columns of numbers in their common dtype; NaN for missing values."""
     if other := [column.dtype_name for column in columns if not column.is_numeric]:
         raise TypeError(f"dot: columns must be numbers, got {other}. Select numeric columns first.")
-    arrays = [fill_missing(column).data for column in columns]
+    arrays = [as_floats(column).data for column in columns]
     dtype = functools.reduce(common_dtype, (np.dtype(array.dtype) for array in arrays))
     return tuple(array.astype(dtype) for array in arrays)
 

@@ -273,6 +273,8 @@ def _rows_of_results(of: FrameBase, op: str, arguments: dict[str, Any]) -> Table
     columns = of._table.columns
     if op == "median" or _are_objects(columns, op):
         return None
+    if any(column.is_nullable for column in columns):
+        return None
     if not all(_on_device(column, op) for column in columns):
         return None
     columns = [_operand(column, op) for column in columns]

@@ -21,7 +21,11 @@ from ..table._tracing import answered_at_once, at_once
 
 def result_type(type: ColumnType, op: str) -> ColumnType:
     """The type of the result of a reduction."""
-    if op in ("count", "size", "nunique", "any", "all", "argmin", "argmax"):
+    if op in ("any", "all"):
+        # Those of Arrow's numbers are bools of NumPy.
+        is_masked = type.family == "masked" and type.kind == "number"
+        return NUMBER.of_family("masked" if is_masked else None)
+    if op in ("count", "size", "nunique", "argmin", "argmax"):
         return NUMBER
     if type.kind == "datetime" and op in ("std", "sem"):
         return ColumnType("timedelta", unit=type.unit)
@@ -32,7 +36,8 @@ def host_value(value: Any, is_missing: Any, type: ColumnType) -> Any:
     """A result as an array of one element with pandas' dtype."""
     data = host_array(value).reshape(1)
     if type.kind == "number" and data.dtype.kind not in "fc" and bool(host_array(is_missing)):
-        return np.array([np.nan])
+        missing = [np.nan] if type.family is None else pd.array([pd.NA], type.nullable(data.dtype))
+        return np.array(missing) if type.family is None else missing
     shown = to_host(Column(data, None, type), 1)  # pyright: ignore
     return pd.array(shown) if type.is_time else shown
 

@@ -15,10 +15,10 @@ from ..groupby._segmented_scans import RankPlan, ranked
 from ..ops._array_ops import divided
 from ..reductions._axis1 import of_one_type
 from ..table._arguments import axis_number
-from ..table._column import Array, Column, bare, fill_missing
+from ..table._column import Array, Column, bare, fill_missing, of_family
 from ..table._dtypes import wide
 from ..table._layout import Layout
-from ..table._ndframe import NDFrame
+from ..table._ndframe import NDFrame, SeriesBase
 from ..table._objects import sortable
 from ..table._recode import renumbered
 from ..table._table import Count, is_row
@@ -39,6 +39,17 @@ def _rankable(column: Column, label: Any, num_rows: Count) -> Column:
         return column
     new_codes = np.argsort(np.argsort(pd.Index(column.dictionary.values), kind="stable"))
     return Column(renumbered(column.data, new_codes), None, column.type)
+
+
+def _shown(column: Column, ranks: Array, plan: RankPlan, is_series: bool) -> Column:
+    """The ranks of a column: of a nullable series nullable, and whole if pandas' are."""
+    if column.family is None or not is_series:
+        return Column(ranks)
+    if plan.method == "average" or plan.pct or column.kind == "string":
+        return of_family(Column(ranks), column.family)
+    present = ~jnp.isnan(ranks)
+    whole = jnp.where(present, ranks, 0).astype(wide(np.uint64))
+    return of_family(Column(whole, present), column.family)
 
 
 @functools.partial(tiered, static_argnums=(2, 3))
@@ -134,7 +145,12 @@ class Ranking(NDFrame):
             return of._with_columns(ranked_across(table.columns, plan))
         rows = table.num_rows
         columns = [
-            Column(_rank(bare(_rankable(column, label, rows)), rows, plan, table.layout))
+            _shown(
+                column,
+                _rank(bare(_rankable(column, label, rows)), rows, plan, table.layout),
+                plan,
+                isinstance(of, SeriesBase),
+            )
             for column, label in zip(table.columns, labels, strict=True)
         ]
         return of._with_columns(columns)

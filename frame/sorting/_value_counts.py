@@ -14,7 +14,7 @@ from ...primitives.staging import tiered
 from ..ops._array_ops import divided
 from ..reductions._results import table_of_frame
 from ..table._arguments import check_flag, only_rows
-from ..table._column import Array, Column, bare, host_array, ordered_keys
+from ..table._column import Array, Column, bare, host_array, of_family, ordered_keys
 from ..table._distinct_values import code_counts
 from ..table._dtypes import wide
 from ..table._filter import MOST_PADDED, filter_rows
@@ -171,6 +171,10 @@ class ValueCounts(NDFrame):
             table = table.replace(index=table.index.with_stored(levels))
         if normalize:
             table = table.with_columns([Column(_shares(table.columns[0].data, table.num_rows))])
+        if isinstance(self, SeriesBase) and columns[0].is_nullable:
+            # pandas counts its own strings in Arrow, too.
+            family = "arrow" if columns[0].kind == "string" else columns[0].family
+            table = table.with_columns([of_family(table.columns[0], family)])
         return self.series_class._of(table, "proportion" if normalize else "count")
 
 

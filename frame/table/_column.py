@@ -409,13 +409,25 @@ def nan_unless(valid: Array, data: Array) -> Array:
     return jnp.where(valid, data.astype(wide(np.float64)), jnp.nan)
 
 
+def common_family(columns: Sequence[Column]) -> Family | None:
+    """The family of what columns have in common: a nullable one if any is nullable."""
+    families = [column.family for column in columns]
+    return "arrow" if "arrow" in families else "masked" if "masked" in families else None
+
+
 def in_dtype(columns: Sequence[Column], dtype: Any) -> tuple[Column, ...]:
     """Casts columns of numbers to one dtype; all get masks if one keeps its mask."""
+    family = common_family(columns)
     if jnp.issubdtype(dtype, jnp.inexact):
-        columns = [fill_missing(column) for column in columns]
+        columns = [fill_missing(plain(column)) for column in columns]
     has_masks = any(column.valid is not None for column in columns)
     return tuple(
-        Column(cast_exactly(column.data, np.dtype(dtype)), column.mask() if has_masks else None)
+        of_family(
+            Column(
+                cast_exactly(column.data, np.dtype(dtype)), column.mask() if has_masks else None
+            ),
+            family,
+        )
         for column in columns
     )
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ...primitives.staging import tiered
-from ._column import NAT, Array, Column, ColumnType
+from ._column import NAT, Array, Column, ColumnType, common_family
 from ._dictionary import Dictionary, sorted_dictionary, unify
 from ._distinct_objects import DistinctObjects
 from ._layout import ONE_DEVICE
@@ -21,7 +21,7 @@ def recoded(columns: Sequence[Column]) -> tuple[Column, ...]:
     """Converts columns of strings or string categories to one common sorted dictionary."""
     columns = [unencoded(as_string(column)) for column in columns]
     dictionary, new_codes = unify([column.dictionary for column in columns])
-    kind = ColumnType("string", dictionary)
+    kind = ColumnType("string", dictionary, family=common_family(columns))
     return tuple(
         Column(column.data if codes is None else renumbered(column.data, codes), None, kind)
         for column, codes in zip(columns, new_codes, strict=True)

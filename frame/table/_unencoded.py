@@ -9,7 +9,7 @@ import jax
 import numpy as np
 import pyarrow as pa
 
-from ._column import Array, Column, ColumnType, Kind, host_array
+from ._column import Array, Column, ColumnType, Kind, common_family, host_array
 from ._dictionary import UnencodedStrings, arrow_strings, encode_strings
 from ._nullable import Family
 from ._recode import has_few_left, renumbered, shifted, unencoded
@@ -120,7 +120,8 @@ def joined_strings(columns: Sequence[Column]) -> tuple[Column, ...]:
     if all(column.dictionary is first for column in columns):
         return tuple(map(as_unencoded, columns))
     strings = [arrow_strings(column.dictionary.values) for column in columns]
-    common = ColumnType("string", UnencodedStrings(pa.concat_arrays(strings)))
+    joined = UnencodedStrings(pa.concat_arrays(strings))
+    common = ColumnType("string", joined, family=common_family(columns))
     starts = np.cumsum([0, *map(len, strings[:-1])])
     return tuple(
         UnencodedColumn(Column(shifted(column.data, start), None, common))

@@ -60,15 +60,15 @@ def cumulate(
     plans = tuple(_plan(name, scanned[at], labels[at], skipna) for at in scanned)
     missing = tuple(column.missing() if column.can_miss else None for column in scanned.values())
     data = tuple(column.data for column in scanned.values())
-    scans, overflows = _accumulate(data, missing, table.num_rows, plans, table.layout)
+    scans, masks, overflows = _accumulate(data, missing, table.num_rows, plans, table.layout)
     if overflows is not None and not is_traced(overflows) and bool(overflows):
         raise pd.errors.OutOfBoundsTimedelta(
             f"overflow in timedelta operation: {name} exceeds the range of int64. "
             "Cast the column to a coarser unit first, with astype."
         )
-    results = dict(zip(scanned, scans, strict=True))
+    results = dict(zip(scanned, zip(scans, masks, strict=True), strict=True))
     return tuple(
-        Column(results[at], None, column.type)
+        column.with_arrays(results[at])
         if at in results
         else _concatenated_so_far(column, labels[at], skipna, table)
         for at, column in enumerate(columns)
@@ -105,7 +105,7 @@ def _concatenated_so_far(column: Column, label: Hashable, skipna: bool, table: T
 def _plan(name: str, column: Column, label: Hashable, skipna: bool) -> Accumulation:
     op, dtype = name.removeprefix("cum"), column.dtype
     is_extreme = op in ("min", "max")
-    if column.valid is not None:
+    if column.valid is not None and not column.is_nullable:
         raise NotImplementedError(
             f"{name}: column {label!r} has missing booleans; call fillna first."
         )
@@ -132,9 +132,9 @@ def _accumulate(
     num_rows: Count,
     plans: tuple[Accumulation, ...],
     layout: Layout,
-) -> tuple[tuple[Array, ...], Array | None]:
-    """The scans, and whether a sum of timedeltas overflows; None if there is no such sum."""
-    results, overflows = [], None
+) -> tuple[tuple[Array, ...], tuple[Array | None, ...], Array | None]:
+    """The scans, their masks, and whether a sum of timedeltas overflows; None if there is none."""
+    results, masks, overflows = [], [], None
     for x, is_missing, plan in zip(data, missing, plans, strict=True):
         x = x.astype(plan.dtype)
         identity = identity_of_reduction(plan.op, plan.dtype)
@@ -149,12 +149,14 @@ def _accumulate(
             sign_changes = ((result - x) ^ result) & (x ^ result)
             is_bad = (sign_changes < 0) & is_row(x.shape[0], num_rows, layout)
             overflows = jnp.any(is_bad) if overflows is None else overflows | jnp.any(is_bad)
+        valid = None
         if is_missing is not None:
             if not plan.skipna:
                 is_missing = primitives.inclusive_scan(is_missing, "max", **layout.on_mesh)
-            result, _ = with_holes(result, None, is_missing, plan.holes)
+            result, valid = with_holes(result, None, is_missing, plan.holes)
         results.append(result)
-    return tuple(results), overflows
+        masks.append(valid)
+    return tuple(results), tuple(masks), overflows
 
 
 def cumulate_across(

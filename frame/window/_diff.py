@@ -12,14 +12,14 @@ from ...primitives.staging import tiered
 from ..ops._column_ops import combine
 from ..ops._safe_gradient import by_row
 from ..table._arguments import as_scalar, axis_number
-from ..table._column import NAT, NUMBER, Array, Column, ColumnType, fill_missing
+from ..table._column import NAT, NUMBER, Array, Column, ColumnType, Scalar, fill_missing
 from ..table._dtypes import wide
 from ..table._from_host import column_from
 from ..table._layout import Layout
 from ..table._ndframe import NDFrame
 from ..table._table import Count
 from ..table._tracing import is_traced
-from ._shift import moved_rows, steps_of, whole_periods
+from ._shift import NO_VALUE, moved_rows, shift_columns, steps_of, whole_periods
 
 
 def _difference(column: Column, label: Any) -> tuple[np.dtype, ColumnType]:
@@ -113,6 +113,8 @@ class Changes(NDFrame):
         table = self._table
         if not table.columns:
             return self
+        if any(column.is_nullable for column in table.columns):
+            return self._with_columns(self._changes_of_nullable("sub", periods))
         columns = tuple(map(fill_missing, table.columns))
         dtypes, types = zip(*map(_difference, columns, self._names), strict=True)
         arrays = tuple(column.arrays for column in columns)
@@ -146,6 +148,8 @@ class Changes(NDFrame):
         table = self._table
         if not table.columns:
             return self
+        if any(column.is_nullable for column in table.columns):
+            return self._with_columns(self._changes_of_nullable("truediv", periods))
         data = tuple(
             _as_floats(column, label)
             for column, label in zip(table.columns, self._names, strict=True)
@@ -153,6 +157,25 @@ class Changes(NDFrame):
         steps = steps_of(periods, table.columns)
         changes = _relative_change(data, steps, table.num_rows, self._layout)
         return self._with_columns([Column(change) for change in changes])
+
+    def _changes_of_nullable(self, op: str, periods: int) -> list[Column]:
+        """The differences, or the relative changes, some of nullable columns: by operators."""
+        changes = []
+        for column, label in zip(self._table.columns, self._names, strict=True):
+            series = self._make_series(column, label)
+            if not column.is_nullable:
+                of = series.diff if op == "sub" else series.pct_change
+                changes.append(of(periods)._only)
+                continue
+            (before,) = shift_columns(
+                [column], periods, self._table.num_rows, self._layout, NO_VALUE
+            )
+            op_of = "xor" if column.is_bool and op == "sub" else op
+            (change,) = combine(op_of, [(column, before)], self._table.num_rows, [label])
+            if op == "truediv":
+                (change,) = combine("sub", [(change, Scalar(1))], self._table.num_rows, [label])
+            changes.append(change)
+        return changes
 
 
 def _as_floats(column: Column, label: Any) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..table._arguments import check_flag
-from ..table._column import Column, fill_missing
+from ..table._column import Column, as_floats
 from ..table._dtypes import wide
 from ..table._ndframe import NDFrame
 from ..table._unsupported import LACKING, instead_of
@@ -150,7 +150,7 @@ class ExponentialWindows(PairedWindows):
     def _with_last(
         self, columns: Sequence[Column], last: Column, rows: WindowRows, how: str
     ) -> Sequence[Column]:
-        *data, other = (fill_missing(column).data for column in (*columns, last))
+        *data, other = (as_floats(column).data for column in (*columns, last))
         alpha, min_periods, adjust, ignore_na = self._how
         least = np.int32(max(min_periods, 1))
         plan = ScanPlan(how, adjust, ignore_na, rows.table.layout)
@@ -164,7 +164,7 @@ class ExponentialWindows(PairedWindows):
             of = of._columns_at(of._pick(lambda c: c.is_numeric and not c.is_bool))
         _check_numbers(of)
         of, segment_ids = self._segmented(of)
-        data = tuple(fill_missing(column).data for column in of._table.columns)
+        data = tuple(as_floats(column).data for column in of._table.columns)
         alpha, min_periods, adjust, ignore_na = self._how
         least = np.int32(max(min_periods, 1))
         plan = ScanPlan(statistic, adjust, ignore_na, of._layout)

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ...primitives.staging import tiered
-from ..table._column import Array, Column, fill_missing
+from ..table._column import Array, Column, as_floats
 from ..table._dtypes import wide
 from ..table._layout import ONE_DEVICE
 from ..table._ndframe import NDFrame, SeriesBase
@@ -136,7 +136,7 @@ class WindowApply:
         if not all(column.is_numeric and column.dtype.kind != "c" for column in table.columns):
             raise UntraceableError("apply: columns must hold real numbers.")
         call = call if raw else functools.partial(_call_with_series, call, of.series_class)
-        columns = [fill_missing(column).data for column in table.columns]
+        columns = [as_floats(column).data for column in table.columns]
         results = [
             _reduce_full_windows(data, table.num_rows, call, min(window, data.size + 1))
             for data in columns
