@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The accessors `.str`, `.dt` and `.cat` of a series."""
+"""The accessors `.str`, `.list`, `.dt` and `.cat` of a series."""
 
 from typing import Any
 
@@ -7,21 +7,30 @@ from ..table._ndframe import SeriesBase
 from ..table._recode import as_times
 from ._cat import CategoryMethods
 from ._dt import DatetimeMethods, TimedeltaMethods
+from ._list import ListMethods, holds_lists, list_column
+from ._list_str import ListStringMethods
 from ._str import STRING_KINDS, StringMethods, kind_of_strings
 
 
 class SeriesAccessorMethods(SeriesBase):
-    """The accessors `.str`, `.dt` and `.cat` of a series."""
+    """The accessors `.str`, `.list`, `.dt` and `.cat` of a series."""
 
     @property
-    def str(self) -> StringMethods:
-        """The string methods."""
+    def str(self) -> Any:
+        """The methods of strings; those that pandas has for lists too, of lists."""
+        if holds_lists(self._only):
+            return ListStringMethods(self._with_column(list_column(self)))
         kind = kind_of_strings(self._only)
         if kind in STRING_KINDS:
             return StringMethods(self)
         raise AttributeError(
             f"Can only use .str accessor with string values, not {kind}, in series {self._name!r}"
         )
+
+    @property
+    def list(self) -> ListMethods:
+        """The methods of lists."""
+        return ListMethods(self)
 
     @property
     def dt(self) -> Any:

@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 
 from ...primitives.staging import tiered
-from ._column import Array, Column, ColumnType, Kind, ListType
+from ._column import Array, Column, ColumnType, Kind, ListType, to_host
 from ._layout import Layout
 from ._take import gather
-from ._to_arrow import arrow_of
+from ._to_arrow import arrow_of, packed_lists
 
 
 class Lists(NamedTuple):
@@ -126,14 +126,20 @@ class ListColumn(Column):
 
     def lists_on_host(self, num_rows: int) -> Any:
         """The lists of the first rows, as pandas shows them."""
-        array = arrow_of(self, slice(0, num_rows), None)
-        if self.form.form == "arrow":
+        rows, form = slice(0, num_rows), self.form.form
+        if form == "list":
+            offsets, values, is_missing = packed_lists(self, rows)
+            # By pandas, which knows its scalars.
+            members = pd.Series(to_host(values, int(offsets[-1]))).tolist()
+            bounds = zip(
+                offsets[:-1].tolist(), offsets[1:].tolist(), is_missing.tolist(), strict=True
+            )
+            lists = (np.nan if is_nan else members[i:j] for i, j, is_nan in bounds)
+            return np.fromiter(lists, object, len(is_missing))
+        array = arrow_of(self, rows, None)
+        if form == "arrow":
             return pd.array(array, dtype=pd.ArrowDtype(array.type))
-        if self.form.form == "array":
-            return array.to_pandas().to_numpy(object)
-        shown = np.empty(num_rows, object)
-        shown[:] = [np.nan if value is None else value for value in array.to_pylist()]
-        return shown
+        return array.to_pandas().to_numpy(object)
 
 
 def column_of_lists(

@@ -11,8 +11,8 @@ from ._column import NAT, Column, host_array
 from ._zones import arrow_zone
 
 
-def arrow_of(column: Column, rows: slice | np.ndarray, name: Any) -> pa.Array:
-    """Converts rows of a column, a slice or positions, to Arrow; nulls are missing values."""
+def arrow_of(column: Column, rows: slice, name: Any) -> pa.Array:
+    """Converts rows of a column to Arrow, with nulls for missing values."""
     if column.kind == "list":
         return _arrow_lists(column, rows, name)
     column = column.stored
@@ -62,17 +62,30 @@ def _whole(array: pa.Array | pa.ChunkedArray) -> pa.Array:
     return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
 
 
-def _arrow_lists(column: Column, rows: slice | np.ndarray, name: Any) -> pa.Array:
+def _arrow_lists(column: Column, rows: slice, name: Any) -> pa.Array:
     """Converts the lists of rows to Arrow: of their type, if they have one."""
-    numbers = host_array(column.data)[rows]
-    lists = column.lists
-    is_missing = numbers < 0
-    at = np.where(is_missing, 0, numbers)
-    lengths = np.where(is_missing, 0, host_array(lists.lengths)[at])
-    offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-    shifts = np.repeat(host_array(lists.starts)[at] - offsets[:-1], lengths)
-    values = arrow_of(lists.values, shifts + np.arange(offsets[-1]), name)
+    offsets, values, is_missing = packed_lists(column, rows)
     missing = pa.array(is_missing) if is_missing.any() else None
-    packed = pa.LargeListArray.from_arrays(pa.array(offsets), values, mask=missing)
+    packed = pa.LargeListArray.from_arrays(
+        pa.array(offsets), arrow_of(values, slice(0, values.capacity), name), mask=missing
+    )
     form = column.type.lists
     return packed if form is None or form.arrow is None else packed.cast(form.arrow)
+
+
+def packed_lists(column: Column, rows: slice) -> tuple[np.ndarray, Column, np.ndarray]:
+    """The lists of rows on the host: offsets, the values they are offsets of, and missing rows."""
+    numbers = host_array(column.data)[rows]
+    is_missing = numbers < 0
+    at = np.where(is_missing, 0, numbers)
+    lengths = np.where(is_missing, 0, host_array(column.lists.lengths)[at])
+    offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    shifts = np.repeat(host_array(column.lists.starts)[at] - offsets[:-1], lengths)
+    positions = shifts + np.arange(offsets[-1])
+    values = column.lists.values
+    data, valid = values.stored.arrays
+    taken: Any = (
+        host_array(data)[positions],
+        None if valid is None else host_array(valid)[positions],
+    )
+    return offsets, values.moved(taken), is_missing

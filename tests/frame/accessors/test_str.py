@@ -15,6 +15,7 @@ METHODS = {
     "get": (1,), "find": ("a",), "rfind": ("s",), "count": ("s",), "zfill": (4,), "pad": (4,),
     "center": (5, "*"), "ljust": (3,), "rjust": (3,), "isdigit": (), "isalpha": (), "isalnum": (),
     "isupper": (), "islower": (), "isspace": (), "isascii": (), "repeat": (2,),
+    "join": ("-",), "findall": ("[ab]",),
     "removeprefix": ("st",), "removesuffix": ("e",), "replace": ("a", "x"), "casefold": (),
     "isdecimal": (), "isnumeric": (), "istitle": (), "normalize": ("NFD",), "wrap": (3,),
     "slice_replace": (1, 2, "*"), "translate": ({ord("a"): "A", ord("b"): None},),
@@ -22,7 +23,9 @@ METHODS = {
 
 
 # Methods of several columns, with tests of their own.
-OF_COLUMNS = {"cat", "extract", "get_dummies", "partition", "rpartition", "rsplit", "split"}
+OF_COLUMNS = {
+    "cat", "extract", "get_dummies", "partition", "rpartition", "rsplit", "split"
+} | {"extractall"}
 
 
 @pytest.fixture(scope="module")
@@ -165,9 +168,6 @@ def test_wrong_uses_are_pandas_errors(strings):
     assert_same_error(lambda s: s.str.pad(5, side="x"), strings)
     assert_same_error(lambda s: s.str.zfill("a"), strings)
     assert_same_error(lambda f: f.s.str.cat(f.i), frame)
-    for wrong in (lambda s: s.str.split(), lambda s: s.str.findall("a")):
-        with pytest.raises(NotImplementedError):
-            wrong(on_device(strings))
 
 
 def test_all_strings_put_together():
