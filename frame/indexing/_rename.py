@@ -57,8 +57,29 @@ class Renaming(NDFrame):
             )
         return self._with_index(index_from(index, self._table.capacity, self._layout))
 
-    def _with_row_texts(self, method: str, text: str) -> Self:
+    def add_prefix(self, prefix: str, axis: Any = None) -> Self:
+        """Adds a prefix to the column labels of a frame, or to the row labels of a series.
+
+        With `axis=0` it is that of the row labels, which become strings, not inside `jit`.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> JaxSeries([5, 6]).add_prefix("row ").index.tolist()
+            ['row 0', 'row 1']
+        """
+        return self._with_texts("add_prefix", prefix, axis)
+
+    def add_suffix(self, suffix: str, axis: Any = None) -> Self:
+        """Adds a suffix to the column labels of a frame, or to the row labels of a series.
+
+        With `axis=0` it is that of the row labels, which become strings, not inside `jit`.
+        """
+        return self._with_texts("add_suffix", suffix, axis)
+
+    def _with_texts(self, method: str, text: str, axis: Any) -> Self:
         """The same rows, with labels changed by a method of pandas."""
+        if axis_number(self.ndim - 1 if axis is None else axis, self):
+            return self._relabelled(lambda f: getattr(f, method)(text))
         labels = getattr(pd.Series(np.zeros(len(self)), index=self.index), method)(text).index
         return self.set_axis(labels)
 
@@ -160,18 +181,6 @@ class FrameRenaming(FrameBase, Renaming):
             return named
         return named._relabelled(lambda f: f.rename_axis(columns=columns))
 
-    def add_prefix(self, prefix: str, axis: Any = None) -> Self:
-        """Adds a prefix to the column labels, or to the row labels with `axis=0`, not in `jit`."""
-        if not axis_number(1 if axis is None else axis, self):
-            return self._with_row_texts("add_prefix", prefix)
-        return self._relabelled(lambda f: f.add_prefix(prefix))
-
-    def add_suffix(self, suffix: str, axis: Any = None) -> Self:
-        """Adds a suffix to the column labels, or to the row labels with `axis=0`, not in `jit`."""
-        if not axis_number(1 if axis is None else axis, self):
-            return self._with_row_texts("add_suffix", suffix)
-        return self._relabelled(lambda f: f.add_suffix(suffix))
-
     def filter(
         self, items: Any = None, like: Any = None, regex: Any = None, axis: Any = None
     ) -> Any:
@@ -267,22 +276,6 @@ class SeriesRenaming(SeriesBase, Renaming):
         no_inplace("rename_axis", inplace)
         axis_number(axis, self)
         return self._with_index(self._named_index(mapper, index))
-
-    def add_prefix(self, prefix: str, axis: Any = None) -> Self:
-        """Adds a prefix to the row labels, which become strings. Not supported inside `jit`.
-
-        Example:
-            >>> from jaxframes.frame import JaxSeries
-            >>> JaxSeries([5, 6]).add_prefix("row ").index.tolist()
-            ['row 0', 'row 1']
-        """
-        axis_number(axis or 0, self)
-        return self._with_row_texts("add_prefix", prefix)
-
-    def add_suffix(self, suffix: str, axis: Any = None) -> Self:
-        """Adds a suffix to the row labels, which become strings. Not supported inside `jit`."""
-        axis_number(axis or 0, self)
-        return self._with_row_texts("add_suffix", suffix)
 
     def filter(
         self, items: Any = None, like: Any = None, regex: Any = None, axis: Any = None

@@ -15,7 +15,7 @@ from ._csv_options import CsvFormat, check_rest
 from ._csv_reader import CsvLabels, CsvReader, CsvValues
 from ._files._replacing import replacing
 from ._own_rows import own_pieces, spans_processes
-from ._writing import target_of, write_content
+from ._writing import target_of, without_dictionaries, write_content
 
 
 def read_csv(
@@ -206,9 +206,9 @@ class FrameCsv(FrameBase):
             for name, piece in own_pieces(frame):
                 path = os.path.join(path_or_buf, f"part-{name}.csv")
                 with replacing(path, "to_csv") as temporary:
-                    csv.write_csv(_without_dictionaries(piece), temporary, options)
+                    csv.write_csv(without_dictionaries(piece), temporary, options)
             return None
-        table = _without_dictionaries(frame.to_arrow())
+        table = without_dictionaries(frame.to_arrow())
         if path_or_buf is None:
             return _text_of(table, options).to_pybytes().decode()
         target = target_of(
@@ -241,12 +241,3 @@ class SeriesCsv(SeriesBase):
         """
         frame: Any = self.to_frame()
         return frame.to_csv(path_or_buf, **options)
-
-
-def _without_dictionaries(table: pa.Table) -> pa.Table:
-    # Arrow's writer does not support dictionary columns.
-    columns = [
-        column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-        for column in table.columns
-    ]
-    return pa.Table.from_arrays(columns, names=table.column_names)

@@ -16,7 +16,7 @@ from ..table._untyped import untyped_pandas
 from ._construction import table_of_arrow
 from ._files._malformed import reading
 from ._files._places import compression_of, decompressed, place_of
-from ._writing import target_of, write_content
+from ._writing import target_of, without_dictionaries, write_content
 
 
 def _content(
@@ -214,14 +214,9 @@ class FrameFormats(Texts, FrameBase):
                 ".reset_index() to make the index into column(s)"
             )
         frame: Any = self
-        rows = frame.to_arrow()
-        columns = [
-            one.cast(one.type.value_type) if pa.types.is_dictionary(one.type) else one
-            for one in rows.columns
-        ]
         sink = pa.BufferOutputStream()
         # ORC has no dictionaries.
-        orc.write_table(pa.Table.from_arrays(columns, names=rows.column_names), sink)
+        orc.write_table(without_dictionaries(frame.to_arrow()), sink)
         if path is None:
             return sink.getvalue().to_pybytes()
         target = target_of(

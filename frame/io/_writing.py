@@ -5,6 +5,8 @@ import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import pyarrow as pa
+
 from ._files._places import Place, compressed, compression_of, place_of
 from ._files._replacing import is_local_path, replacing
 
@@ -63,3 +65,12 @@ def write_content(path: Any, target: Target, content: Any) -> None:
         # A pipe or a device.
         with open(place.path, "wb") as file:
             file.write(content)
+
+
+def without_dictionaries(table: pa.Table) -> pa.Table:
+    """The table with values in place of codes, for writers that have no dictionaries."""
+    columns = [
+        column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+        for column in table.columns
+    ]
+    return pa.Table.from_arrays(columns, names=table.column_names)
