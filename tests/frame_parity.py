@@ -216,7 +216,7 @@ def _assert_same_scalar(got: Any, expected: Any, bound: Bound) -> None:
         assert got is expected, f"got {got!r} in place of {expected!r}"
         return
     if expected != expected:
-        assert got is not pd.NaT and got is not pd.NA, f"got {got!r} in place of {expected!r}"
+        assert not any(got is other for other in (pd.NaT, pd.NA)), f"got {got!r} in place of NaN"
         assert got != got, f"got {got!r} in place of {expected!r}"
         return
     if isinstance(expected, (pd.Timestamp, pd.Timedelta)):

@@ -8,9 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from ..table._column import Column
+from ..table._column import Column, of_family
 from ..table._column_labels import Labels
 from ..table._distinct_values import through_values
+from ..table._dtypes import wide
 from ..table._recode import strings_at
 from ..table._take import any_missing, settled
 from ..table._tracing import at_once, is_traced
@@ -111,7 +112,10 @@ class TimeMethods:
     def _part_column(self, part: str, dtype: Any = None) -> Column:
         data = part_of(self._walls.data, part, self.unit)
         if data.dtype == jnp.bool_:
-            return Column(data)
+            if not self._column.is_nullable:
+                return Column(data)
+            flags = Column(data, self._column.present())
+            return of_family(flags, self._column.family)
         data = data if dtype is None else data.astype(dtype)
         num_rows, present = self._series._table.num_rows, self._column.present()
         if part.endswith("year") and self.unit == "s":
@@ -124,7 +128,12 @@ class TimeMethods:
                     "Compare the times with the ends of a year."
                 )
             present = present & is_held
-        return settled(Column(data, present), num_rows)
+        if self._column.is_nullable:
+            # In Arrow, parts of days are of 32 bits.
+            is_short = self._column.kind == "timedelta"
+            data = data.astype(wide(np.int32 if is_short else np.int64))
+        column = of_family(Column(data, present), self._column.family)
+        return settled(column, num_rows)
 
 
 class DatetimeMethods(TimeMethods):
@@ -278,7 +287,8 @@ class TimedeltaMethods(TimeMethods):
 
     def total_seconds(self) -> Any:
         """The timedelta in seconds."""
-        return self._series._with_column(Column(total_seconds(self._column.data, self.unit)))
+        seconds = Column(total_seconds(self._column.data, self.unit))
+        return self._series._with_column(of_family(seconds, self._column.family))
 
     @property
     def components(self) -> Any:

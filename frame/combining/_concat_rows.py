@@ -49,6 +49,8 @@ def common_columns(
     first = columns[0]
     kinds = {column.kind for column in columns}
     family = common_family(columns)
+    if family is not None and len({column.is_bool for column in columns}) > 1:
+        return _objects(columns, name, counts)
     if family is not None and (len(kinds) == 1 or kinds == {"string", "category"}):
         columns = tuple(map(plain, columns))
         common = common_columns(columns, name, counts, of_frames=False)

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..table._column import Array, Column, no_rows
+from ..table._column import Array, Column, no_rows, of_family
 from ..table._column_labels import Labels
 from ..table._distinct_values import distinct_values
 from ..table._from_host import check_width
 from ..table._ndframe import FrameBase, NDFrame, as_series
+from ..table._nullable import family_of
 from ..table._recode import renumbered
 from ..table._tracing import at_once, is_traced
 
@@ -102,7 +103,11 @@ def _flags_of(
         del numbers[:1]
     dtype = np.dtype(np.bool_ if options["dtype"] is None else options["dtype"])
     check_width(dtype, "get_dummies")
-    flags = [Column((codes == np.int32(number)).astype(dtype)) for number in numbers]
+    families = [family_of(one) for one in shown.dtypes]
+    flags = [
+        of_family(Column((codes == np.int32(number)).astype(dtype)), family)
+        for number, family in zip(numbers, families, strict=True)
+    ]
     return flags, shown.columns
 
 
@@ -124,5 +129,5 @@ def _codes_and_values(series: Any) -> tuple[Array, Any]:
         )
     found = at_once(distinct_values, column, table.num_rows, table.layout, "get_dummies")
     numbers, values = pd.factorize(found.values, sort=True)
-    values = values.astype(bool) if column.is_bool else values
+    values = values.astype(bool) if column.is_bool and not column.is_nullable else values
     return renumbered(found.positions, numbers.astype(np.int32)), pd.Series(values)

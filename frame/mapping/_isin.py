@@ -37,7 +37,9 @@ def _flags_of_nullable(column: Column, values: Any, table: Table, method: str) -
     listed = host_values(values)
     if pd.api.types.is_list_like(listed):
         listed = list(listed)
-        has_na = any(value is pd.NA for value in listed)
+        # For Arrow all missing values are one.
+        of_arrow = column.family == "arrow"
+        has_na = any(value is pd.NA or (of_arrow and pd.isna(value)) for value in listed)
         values = [value for value in listed if not pd.isna(value)] if listed else listed
     else:
         has_na = False

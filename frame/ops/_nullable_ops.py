@@ -14,6 +14,7 @@ import pandas as pd
 
 from ...primitives.staging import tiered
 from ..table._column import NAT, Array, Column, Scalar, of_family, plain
+from ..table._dtypes import wide
 from ..table._nullable import Family
 from ._array_ops import COMPARISONS, LOGIC, SYMBOLS
 
@@ -38,6 +39,8 @@ def default_operation(op: str, a: Any, b: Any) -> tuple[str, Any, Any]:
 def _default_operand(op: str, side: Any, other: Any, fill: int) -> Any:
     if isinstance(side, Column):
         column = plain(side)
+        if side.family == "arrow" and op not in COMPARISONS and _is_signed(other):
+            column = _signed(column)
         if column.valid is None or not column.is_numeric:
             return column
         data = _filled(column.data, column.valid, np.asarray(fill).astype(column.dtype))
@@ -52,7 +55,24 @@ def _default_operand(op: str, side: Any, other: Any, fill: int) -> Any:
             f"unsupported operand type(s) for {SYMBOLS.get(op, op)}: '{other.dtype_name}' and "
             "'NoneType'. Use pandas.NA for a missing value."
         )
+    is_of_python = type(side.value) is float or (type(side.value) is int and not other.is_float)
+    if is_of_python and other.family == "arrow" and op not in COMPARISONS:
+        # Arrow has no weak numbers: those of Python are of 64 bits, but integers beside floats.
+        dtype = wide(np.float64 if type(side.value) is float else np.int64)
+        return Scalar(dtype.type(side.value), is_typed=True)
     return side
+
+
+def _is_signed(side: Any) -> bool:
+    dtype = side.dtype if isinstance(side, Column) else np.asarray(side.value).dtype
+    return dtype.kind == "i"
+
+
+def _signed(column: Column) -> Column:
+    """64-bit integers with a sign: those of Arrow that meet a signed one."""
+    if column.dtype != np.uint64:
+        return column
+    return column.with_arrays((column.data.astype(np.int64), column.valid))
 
 
 @tiered

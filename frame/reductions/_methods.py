@@ -254,9 +254,7 @@ def _are_objects(columns: Sequence[Column], op: str) -> bool:
     """Whether results of columns are objects: for pandas bools with missing values are."""
     if any(column.kind == "object" for column in columns):
         return op not in (*LOGICAL, "count", "argmin", "argmax")
-    return op in _OF_OBJECTS and any(
-        column.is_numeric and not column.counts_as_number for column in columns
-    )
+    return op in _OF_OBJECTS and any(column.is_of_objects for column in columns)
 
 
 def _operand(column: Column, op: str) -> Column:

@@ -45,7 +45,7 @@ def _shown(column: Column, ranks: Array, plan: RankPlan, is_series: bool) -> Col
     """The ranks of a column: of a nullable series nullable, and whole if pandas' are."""
     if column.family is None or not is_series:
         return Column(ranks)
-    if plan.method == "average" or plan.pct or column.kind == "string":
+    if plan.method == "average" or plan.pct or column.dtype_name == "string":
         return of_family(Column(ranks), column.family)
     present = ~jnp.isnan(ranks)
     whole = jnp.where(present, ranks, 0).astype(wide(np.uint64))

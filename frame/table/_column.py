@@ -171,8 +171,10 @@ class Column:
 
     @property
     def counts_as_number(self) -> bool:
-        """Whether `numeric_only=True` keeps the column: bools with missing values are objects."""
-        return self.is_numeric and not self.is_of_objects
+        """Whether `numeric_only=True` keeps the column: not objects, nor bools of Arrow."""
+        return self.is_numeric and not (
+            self.is_of_objects or (self.is_bool and self.family == "arrow")
+        )
 
     @property
     def is_of_objects(self) -> bool:

@@ -208,8 +208,8 @@ def settled(column: Column, num_rows: Count, source: Column | None = None) -> Co
     """Gives a column that may have missing values pandas' dtype.
 
     Nullable dtypes stay. Concrete integers become float64 only if a value is missing, as in pandas,
-    or if the schema of a plan assumes so. Inside `jit`, and without x64 mode, the mask stays and the conversion happens
-    on the host.
+    or if the schema of a plan assumes so. Inside `jit`, and without x64 mode, the mask stays and
+    the conversion happens on the host.
 
     Args:
         column: the column.
