@@ -294,6 +294,11 @@ def _choose_objects(
     is_changed = is_traced(keep, column, other, counts) or assumes_holes()
     if not is_changed and not any_missing(keep, counts[0]):
         return column
+    if column.kind == "category":
+        raise NotImplementedError(
+            f"Invalid values of dtype {other.dtype_name} for dtype 'category' in {method}. "
+            "Cast one of them with astype first."
+        )
     sides = zip((column, other), counts, strict=True)
     column, other = joined_objects([as_objects(one, count, method) for one, count in sides])
     return column.with_arrays((_select(keep, column.data, other.data), None))

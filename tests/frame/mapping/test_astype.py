@@ -129,9 +129,6 @@ def test_what_has_no_value_in_the_dtype():
     assert_same_error(lambda f: f.t.astype("float64"), times)
     assert_same_error(lambda f: f.x.astype("int64", errors="bogus"), frame)
     assert_parity(lambda f: f.s.astype("int64", errors="ignore"), frame, ways=["eager"])
-    for dtype in ("Int64", "object", "datetime64[ns, UTC]"):
-        with pytest.raises(NotImplementedError, match="astype"):
-            on_device(frame).astype(dtype)
 
 
 def test_a_float_without_an_integer_is_missing_inside_jit():

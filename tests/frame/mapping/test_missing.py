@@ -88,8 +88,6 @@ def test_wrong_arguments_are_pandas_errors():
     assert "bogus" in assert_same_error(lambda f: f.dropna(subset=["bogus"]), frame)
     assert_same_error(lambda f: f.dropna(how="any", thresh=1), frame)
     for wrong in (
-        lambda f: f.x.fillna("a"),
-        lambda f: f.s.fillna(1),
         lambda f: f.dropna(inplace=True),
     ):
         with pytest.raises(NotImplementedError):
