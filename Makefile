@@ -45,7 +45,7 @@ MOST_PROCESSOR_SECONDS ?=
 # What compiles fastest, in the shell: it depends on the version of jaxlib in the environment.
 QUICK_COMPILATION = $$($(BIN)/python tests/quick_compilation.py)
 NATIVE_XLA_FLAGS = $(QUICK_COMPILATION)
-# Both passes, and the next run, take what is compiled already from here.
+# Both passes, the pages, and the next run, take what is compiled already from here.
 COMPILED := build/compiled
 COMPILED_MOST_MEGABYTES := 1000
 
@@ -128,9 +128,9 @@ install: $(STAMPS)/jaxframes $(LINKS)
 demo: $(STAMPS)/demo
 	$(BIN)/python docs/demo/flights.py
 
-test: export JAX_COMPILATION_CACHE_DIR = $(CURDIR)/$(COMPILED)
-test: export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS = 0
-test: export JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES = -1
+test docs: export JAX_COMPILATION_CACHE_DIR = $(CURDIR)/$(COMPILED)
+test docs: export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS = 0
+test docs: export JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES = -1
 test: $(STAMPS)/test
 	mkdir -p $(COMPILED)
 	[ $$(du -sm $(COMPILED) | cut -f1) -le $(COMPILED_MOST_MEGABYTES) ] || rm -r $(COMPILED)
@@ -173,9 +173,11 @@ lint: $(STAMPS)/lint $(LINKS)
 	    --verifytypes jaxframes.$$package > build/types.txt || { cat build/types.txt; exit 1; }; \
 	done
 
+PAGES := docs/_build/html
 docs: $(STAMPS)/docs $(STAMPS)/test
-	$(BIN)/python -m sphinx -W --keep-going -n docs docs/_build/html
-	$(BIN)/python -m pytest tests/test_reference_complete.py
+	XLA_FLAGS="$(QUICK_COMPILATION)" \
+	  $(BIN)/python -m sphinx -W --keep-going -n -j $(PYTEST_WORKERS) docs $(PAGES)
+	JAXFRAMES_PAGES=$(PAGES) $(BIN)/python -m pytest tests/test_reference_complete.py
 
 dist: $(STAMPS)/dist
 	PATH="$(CURDIR)/$(BIN):$$PATH" bash tests/dist/make_dist.sh dist build/dist

@@ -15,6 +15,8 @@ import pytest
 # Whether each test runs with every combination of its parameters.
 RUNS_ALL = os.environ.get("JAXFRAMES_TESTS", "covering") == "all"
 
+needs_long_profile = pytest.mark.skipif(not RUNS_ALL, reason="JAXFRAMES_TESTS=all runs it.")
+
 
 def covering(cases: Sequence[Mapping[str, Hashable]]) -> list[int]:
     """Chooses cases in which every value of every parameter occurs.

@@ -9,15 +9,11 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
-import pytest
-from covering import RUNS_ALL
 from jax.experimental.pallas import tpu as pltpu
 from jaxframes.primitives.contract._platform import traced_for
 
 ON_MESH = pltpu.InterpretParams(out_of_bounds_reads="uninitialized")
 WITH_RACES = pltpu.InterpretParams(detect_races=True, out_of_bounds_reads="uninitialized")
-
-needs_long_profile = pytest.mark.skipif(not RUNS_ALL, reason="JAXFRAMES_TESTS=all runs it.")
 
 
 def lowered_with_kernels(function: Callable[..., Any], *arguments: Any) -> str:

@@ -5,10 +5,10 @@ import json
 import subprocess
 import sys
 
-import interpreted
 import jax
 import pytest
 from compiling import LIBTPU, ROOT
+from covering import needs_long_profile
 from jaxframes.primitives import local
 from pages import with_tables
 from programs.cases import CASES, FEW_ROWS, PEERS, QUICK
@@ -123,7 +123,7 @@ def test_moves_of_all_rows():
 @pytest.mark.skipif(not LIBTPU.exists(), reason="make tpu-cycles installs the compiler.")
 @pytest.mark.parametrize(
     "chip",
-    ["v5e", *(pytest.param(chip, marks=interpreted.needs_long_profile) for chip in
+    ["v5e", *(pytest.param(chip, marks=needs_long_profile) for chip in
               ("v6e", "v5p"))],
 )  # fmt: skip
 def test_kernels_compile_ahead_of_time(chip):

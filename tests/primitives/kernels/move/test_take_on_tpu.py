@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import oracles
 import pytest
+from covering import needs_long_profile
 from jaxframes import shardings
 from jaxframes.primitives import local
 from jaxframes.primitives.kernels.move import _gather_by_sorts, _take_on_tpu, _take_tpu
@@ -97,7 +98,7 @@ def test_results_vary_over_the_mesh(way):
     )
 
 
-@interpreted.needs_long_profile
+@needs_long_profile
 def test_no_races():
     words, ids = words_of(2000), ids_of(2100, 2000)
     actual = _take_tpu.take_words_tpu(jnp.asarray(words), jnp.asarray(ids), interpreted.WITH_RACES)

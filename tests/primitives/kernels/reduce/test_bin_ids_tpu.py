@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import oracles
 import pytest
+from covering import needs_long_profile
 from jaxframes.primitives.kernels.reduce import _bin_ids_tpu, _histogram
 
 NUM_ROWS = 2 * 1024 + 77
@@ -49,7 +50,7 @@ def test_infinite_edges():
     check(numbers("float32", edges), edges, NUM_ROWS, True)
 
 
-@interpreted.needs_long_profile
+@needs_long_profile
 def test_no_races():
     edges = np.linspace(-1, 1, 200, dtype=np.float32)
     check(numbers("float32", edges), edges, NUM_ROWS, interpreted.WITH_RACES)

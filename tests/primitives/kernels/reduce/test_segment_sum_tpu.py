@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import oracles
 import pytest
+from covering import needs_long_profile
 from jaxframes import shardings
 from jaxframes.primitives import local
 from jaxframes.primitives.kernels.reduce import _segment_sum_tpu
@@ -98,7 +99,7 @@ def test_infinities_and_nan_stay_in_their_segments():
     )
 
 
-@interpreted.needs_long_profile
+@needs_long_profile
 def test_no_races():
     rows, ids = np.ones(NUM_ROWS, np.float32), ids_of(NUM_ROWS, 300)
     actual = sum_segments_tpu(jnp.asarray(rows), jnp.asarray(ids), 300, interpreted.WITH_RACES)

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import oracles
 import pytest
+from covering import needs_long_profile
 from jaxframes import shardings
 from jaxframes.primitives import local
 from jaxframes.primitives.kernels.reduce import _compared_segments_tpu, _sorted_segments_tpu
@@ -149,7 +150,7 @@ def test_results_vary_over_the_mesh(way):
     )
 
 
-@interpreted.needs_long_profile
+@needs_long_profile
 def test_no_races():
     rows, ids = np.arange(NUM_ROWS, dtype=np.int32), ids_of(NUM_ROWS, 40)
     actual = _compared_segments_tpu.reduce_compared(

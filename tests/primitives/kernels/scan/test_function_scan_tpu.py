@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import oracles
 import pytest
+from covering import needs_long_profile
 from jaxframes.primitives.kernels.scan import _block_scan_tpu, _function_scan
 from jaxframes.primitives.kernels.scan._function_scan_tpu import scan_by_function_tpu
 
@@ -57,7 +58,7 @@ def test_rows_keep_their_bits_and_their_tree():
     check(last_nonzero, rows, False, False, True)
 
 
-@interpreted.needs_long_profile
+@needs_long_profile
 @pytest.mark.parametrize("reverse", [False, True])
 def test_no_races(reverse):
     check(affine, pairs(NUM_ROWS), True, reverse, interpreted.WITH_RACES)

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import oracles
 import pytest
+from covering import needs_long_profile
 from jaxframes import shardings
 from jaxframes.primitives import kernels
 from jaxframes.primitives.contract._scan_operators import Scan
@@ -73,7 +74,7 @@ def test_edge_sizes(num_rows):
     check("int32", "add", True, True, num_rows, True)
 
 
-@interpreted.needs_long_profile
+@needs_long_profile
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_no_races(dtype, reverse):

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import oracles
 import pytest
+from covering import needs_long_profile
 from jaxframes import shardings
 from jaxframes.primitives import local
 from jaxframes.primitives.kernels.sort import _bucket_ranks_tpu
@@ -54,7 +55,7 @@ def test_edge_sizes(num_rows):
     oracles.assert_same_bits(actual, order_of(ids, 3, num_rows))
 
 
-@interpreted.needs_long_profile
+@needs_long_profile
 def test_no_races():
     ids = ids_of(NUM_ROWS, 9)
     actual = ranks(jnp.asarray(ids), 9, jnp.int32(NUM_ROWS), interpreted.WITH_RACES)

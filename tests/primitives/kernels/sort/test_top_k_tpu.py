@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import oracles
 import pytest
+from covering import needs_long_profile
 from jaxframes import shardings
 from jaxframes.primitives import local
 from jaxframes.primitives.kernels.sort import _top_k_tpu
@@ -54,7 +55,7 @@ def test_edge_sizes(num_rows):
     oracles.assert_same_bits(actual, first(words, k, num_rows))
 
 
-@interpreted.needs_long_profile
+@needs_long_profile
 def test_no_races():
     words = words_of("few", NUM_ROWS)
     actual = top_k_tpu(jnp.asarray(words), 9, jnp.int32(3000), interpreted.WITH_RACES)
