@@ -4,7 +4,7 @@
 import functools
 from collections.abc import Collection, Hashable, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -13,13 +13,14 @@ import pyarrow as pa
 
 from ..align._as_column import as_column
 from ..mapping._astype import as_dtype, cast_columns
-from ..table._column import Column
+from ..table._column import Column, of_family
 from ..table._column_labels import Labels
 from ..table._dictionary import Dictionary, encode_objects
 from ..table._from_host import column_from, index_from, strings_from
 from ..table._holes import with_holes_elsewhere
 from ..table._layout import Layout, layout_of
 from ..table._ndframe import FrameBase, SeriesBase
+from ..table._nullable import Family, family_named
 from ..table._row_index import RANGE, RowIndex
 from ..table._table import Table, as_count
 from ..table._take import resized
@@ -97,14 +98,17 @@ def table_of_arrow(
         keeps_masks: whether integers with nulls keep a mask, because processes share the rows.
     """
     capacity = layout.capacity_for(max(table.num_rows, least))
-    labels, stored, level_names, numbers = _labels_of(table.schema)
+    labels, stored, level_names, numbers, families = _labels_of(table.schema)
 
     def made(name: str) -> Column:
+        family = families.get(name)
         if name in strings:
-            return strings_from(table[name], capacity, layout, name)
+            return of_family(strings_from(table[name], capacity, layout, name), family)
+        keeps_mask = keeps_masks or family is not None
         column = column_from(
-            table[name], capacity, layout, name, in_place=in_place, keeps_masks=keeps_masks
+            table[name], capacity, layout, name, in_place=in_place, keeps_masks=keeps_mask
         )
+        column = of_family(column, family)
         return with_holes_elsewhere(column) if name in nulls else column
 
     levels = tuple(map(made, stored))
@@ -122,23 +126,42 @@ def as_arrow_table(data: Any, caller: str) -> pa.Table:
     return check_arrow(table, caller)
 
 
-def _labels_of(schema: pa.Schema) -> tuple[Labels, list[str], tuple[Hashable, ...], RowIndex]:
-    """What pandas' metadata tell: column labels, columns of the index, their names, and a range."""
-    columns, stored, names, numbers = _pandas_answer(schema.serialize().to_pybytes())
+class _Answer(NamedTuple):
+    """What pandas' metadata of an Arrow schema tell.
+
+    Attributes:
+        columns: the column labels.
+        stored: the columns of the index.
+        names: the names of the index.
+        numbers: the range that is the index, unless columns are.
+        families: the families of the columns of nullable dtypes.
+    """
+
+    columns: pd.Index
+    stored: tuple[str, ...]
+    names: tuple[Hashable, ...]
+    numbers: RowIndex
+    families: Mapping[str, Family]
+
+
+def _labels_of(
+    schema: pa.Schema,
+) -> tuple[Labels, list[str], tuple[Hashable, ...], RowIndex, Mapping[str, Family]]:
+    """What pandas' metadata tell; see `_Answer`."""
+    answer = _pandas_answer(schema.serialize().to_pybytes())
     # Users may name an index, which changes it.
-    return Labels(columns.copy()), list(stored), names, numbers
+    labels = Labels(answer.columns.copy())
+    return labels, list(answer.stored), answer.names, answer.numbers, answer.families
 
 
 # The batches of a stream have one schema, and pandas takes milliseconds for its answer.
 @functools.lru_cache(64)
-def _pandas_answer(
-    serialized: bytes,
-) -> tuple[pd.Index, tuple[str, ...], tuple[Hashable, ...], RowIndex]:
+def _pandas_answer(serialized: bytes) -> _Answer:
     schema = pa.ipc.read_schema(pa.py_buffer(serialized))
     try:
         metadata = schema.pandas_metadata
         if metadata is None:
-            return pd.Index(schema.names, dtype="str"), (), (), RANGE
+            return _Answer(pd.Index(schema.names, dtype="str"), (), (), RANGE, {})
         empty_frame = pa.Table.from_batches([], schema).to_pandas()
         stored = []
         if not isinstance(empty_frame.index, pd.RangeIndex):
@@ -146,13 +169,17 @@ def _pandas_answer(
         if len(empty_frame.columns) + len(stored) != len(schema.names):
             raise ValueError("they describe other columns")
         numbers = _range_of(metadata)
+        told = [(one["field_name"], family_named(one["numpy_type"])) for one in metadata["columns"]]
     except (pa.ArrowException, ArithmeticError, AttributeError, LookupError, TypeError,
             ValueError) as error:  # fmt: skip
         raise MalformedMetadata(
             f"pandas' metadata of the Arrow schema are malformed: {error!r}. Remove them with "
             "replace_schema_metadata(None)."
         ) from error
-    return empty_frame.columns, tuple(stored), tuple(empty_frame.index.names), numbers
+    # Arrow's own conversion forgets those of the index, and that strings were Arrow's.
+    families = {name: family for name, family in told if family is not None}
+    names = tuple(empty_frame.index.names)
+    return _Answer(empty_frame.columns, tuple(stored), names, numbers, families)
 
 
 def _range_of(metadata: dict[str, Any]) -> RowIndex:

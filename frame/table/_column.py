@@ -449,7 +449,7 @@ def to_host(column: Column, num_rows: int) -> Any:
         return column.lists_on_host(num_rows)
     column = column.stored
     if column.is_nullable:
-        missing = host_array(column.missing())[:num_rows]
+        missing = _missing_on_host(column)[:num_rows]
         dtype = column.type.nullable(column.dtype)
         # The mask of bools would make them objects.
         values = to_host(plain(column.with_arrays((column.data, None))), num_rows)
@@ -477,6 +477,18 @@ def to_host(column: Column, num_rows: int) -> Any:
         objects[~valid] = np.nan
         return objects
     return np.where(valid, data, np.nan)
+
+
+def _missing_on_host(column: Column) -> np.ndarray:
+    """`Column.missing`, computed on the host."""
+    if column.valid is not None:
+        return ~host_array(column.valid)
+    data = host_array(column.data)
+    if column.type.has_codes:
+        return data < 0
+    if column.type.is_time:
+        return data == NAT
+    return np.isnan(data) if column.is_float else np.zeros(data.shape, np.bool_)
 
 
 def without_rows(column: Column) -> Column:

@@ -23,6 +23,8 @@ _MASKED = {
                  "float32", "float64")
 } | {np.dtype(np.bool_): pd.BooleanDtype()}  # fmt: skip
 
+_MASKED_NAMES = frozenset(("string", *(dtype.name for dtype in _MASKED.values())))
+
 
 def family_of(dtype: Any) -> Family | None:
     """The family of a dtype of pandas; None for those of NumPy and for default ones."""
@@ -32,6 +34,13 @@ def family_of(dtype: Any) -> Family | None:
         return None if dtype.na_value is np.nan else "masked"
     is_masked = isinstance(dtype, (pd.Int64Dtype.__base__, pd.Float64Dtype.__base__))
     return "masked" if is_masked or isinstance(dtype, pd.BooleanDtype) else None
+
+
+def family_named(name: str) -> Family | None:
+    """The family of the dtype of a name, as pandas' metadata of Arrow tables have it."""
+    if name.endswith("[pyarrow]"):
+        return "arrow"
+    return "masked" if name in _MASKED_NAMES else None
 
 
 def is_nullable(dtype: Any) -> bool:
