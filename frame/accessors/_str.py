@@ -13,12 +13,13 @@ import pyarrow as pa
 
 from ... import primitives
 from ..align._as_column import as_column
-from ..table._column import Column, ListType, common_family, host_array, of_family
+from ..table._column import Column, ColumnType, ListType, common_family, host_array, of_family
 from ..table._column_labels import Labels
-from ..table._dictionary import UnencodedStrings
+from ..table._dictionary import Dictionary, UnencodedStrings
 from ..table._distinct_values import code_counts, column_of_results, looked_up
 from ..table._from_host import column_from
 from ..table._layout import ONE_DEVICE
+from ..table._object_functions import as_objects
 from ..table._lists import column_of_lists
 from ..table._lists_on_host import lists_from_arrow
 from ..table._recode import (
@@ -36,15 +37,16 @@ from ._extractall import matches_of_rows
 
 Method: TypeAlias = Callable[..., Any]
 # Kinds of values with string methods, as pandas infers them. Mixed values include strings.
-STRING_KINDS = ("string", "mixed", "mixed-integer", "empty")
+STRING_KINDS = ("string", "bytes", "mixed", "mixed-integer", "empty")
 
 
 def kind_of_strings(column: Column) -> str:
     """The kind of the values, or of the categories that pandas' string methods accept."""
     if column.kind == "number":
         return {"b": "boolean", "f": "floating", "c": "complex"}.get(column.dtype.kind, "integer")
-    if column.kind == "category":
-        kind = pd.api.types.infer_dtype(column.dictionary.values, skipna=True)
+    if column.kind in ("category", "object"):
+        assert column.type.dictionary is not None
+        kind = pd.api.types.infer_dtype(column.type.dictionary.values, skipna=True)
         return kind if kind in STRING_KINDS else column.kind
     return column.kind
 
@@ -62,11 +64,11 @@ def _column_of(column: Column, results: pd.Series, missing_result: Any, rows: Ta
 
 
 def _column_of_objects(column: Column, results: pd.Series, rows: Table) -> Column:
-    """Lists of strings as a column of lists, a list for each code; other results as objects."""
-    if not any(isinstance(result, list) for result in results):
-        return looked_up(_of_objects(results), column.data, rows.num_rows, rows.layout)
-    # Tuples, of several groups of a pattern, would be lists in Arrow.
-    if any(isinstance(one, tuple) for result in results if result == result for one in result):
+    """Lists of strings as a column of lists, a list for each code; tuples as objects."""
+    lists = [result for result in results if isinstance(result, list)]
+    # Those of several groups of a pattern are tuples in lists, which would be lists in Arrow.
+    is_tuple = any(isinstance(one, tuple) for one in itertools.chain(lists, *lists))
+    if is_tuple or len(lists) < results.notna().sum():
         return looked_up(_of_objects(results), column.data, rows.num_rows, rows.layout)
     arrow = pa.array(results, pa.large_list(pa.large_string()), from_pandas=True)
     lists = lists_from_arrow(
@@ -82,6 +84,8 @@ def _of_objects(results: pd.Series) -> Column:
     return column_from(results, ONE_DEVICE.capacity_for(len(results)), ONE_DEVICE)
 
 
+# Methods whose results are lists, also of no strings.
+OF_LISTS = ("split", "rsplit", "findall")
 # Fewer strings take less time than the threads.
 LEAST_BY_THREADS = 1 << 16
 
@@ -132,6 +136,13 @@ class StringMethods:
     def __init__(self, series: Any):
         self._series = series
         column: Column = series._only
+        self._holds_objects = column.kind == "object"
+        if self._holds_objects:
+            # Methods see objects as they see categories, whose values are no strings alone.
+            values: Any = column.type.dictionary
+            categories = Dictionary(pd.Index(values.values, dtype=object))
+            self._column = Column(column.data, None, ColumnType("category", categories))
+            return
         is_text = column.kind == "string" or holds_strings(column.dictionary.values)
         self._column = as_string(column) if is_text else column
 
@@ -308,7 +319,12 @@ class StringMethods:
             ]
             return self._series._make_frame(columns, Labels(results.columns))
         missing_result = getattr(pd.Series([None], dtype=strings.dtype).str, name)(*args, **kwargs)
-        column = _column_of(column, results, missing_result.iloc[0], rows)
+        if name in OF_LISTS:
+            column = _column_of_objects(column, results, rows)
+        else:
+            column = _column_of(column, results, missing_result.iloc[0], rows)
+        if self._holds_objects and column.kind == "string":
+            column = as_objects(column, rows.num_rows, f"str.{name}")
         return self._series._with_column(column)
 
 

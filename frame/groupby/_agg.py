@@ -14,6 +14,7 @@ from ..table._take import look_up_rows, settled, take_columns
 from ._base import SELECTIONS, GroupByBase
 from ._called_functions import GroupByApply, reduced_by_user, transformed_by_user
 from ._grouped_column import Reduction
+from ._lists_of_groups import lists_of_groups
 from ._reductions import GroupByReductions
 from ._segment_reductions import REDUCTIONS
 from ._transformations import GroupByRows
@@ -43,7 +44,7 @@ class Aggregation(NamedTuple):
 
     label: Hashable
     position: int
-    how: Reduction | SegmentFunction | UserFunction
+    how: Reduction | SegmentFunction | UserFunction | type[list[Any]]
 
 
 class GroupByAggregation(GroupByApply, GroupByReductions, GroupByRows):
@@ -54,10 +55,11 @@ class GroupByAggregation(GroupByApply, GroupByReductions, GroupByRows):
     ) -> Any:
         """Reduces each group by one or several functions.
 
-        `func` is the name of a reduction; a NumPy reduction such as `np.sum`; a function of the
-        groups of a column; the result of `segment_function`; a list of these; or a dict of them by
-        column. Without it, the keywords name the columns of the result, each a pair of a column
-        and a reduction. For functions and `engine` see `apply`.
+        `func` is the name of a reduction; a NumPy reduction such as `np.sum`; `list`, for a list of
+        the values of each group; a function of the groups of a column; the result of
+        `segment_function`; a list of these; or a dict of them by column. Without it, the keywords
+        name the columns of the result, each a pair of a column and a reduction. For functions and
+        `engine` see `apply`.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -77,7 +79,7 @@ class GroupByAggregation(GroupByApply, GroupByReductions, GroupByRows):
             known = known_reduction(func)
             if known is not None:
                 return getattr(self, known[0])(*args, **{**known[1], **kwargs})
-        if is_of_user(func):
+        if is_of_user(func) and func is not list:
             func = UserFunction(func, args, kwargs, engine)
         if isinstance(func, Mapping):
             return self._by_column(func)
@@ -96,8 +98,8 @@ class GroupByAggregation(GroupByApply, GroupByReductions, GroupByRows):
         kind = type(self).__name__
         return AttributeError(f"{name!r} is not a valid function for '{kind}' object")
 
-    def _as_reduction(self, func: Any) -> Reduction | SegmentFunction | UserFunction:
-        if isinstance(func, (SegmentFunction, UserFunction)):
+    def _as_reduction(self, func: Any) -> Any:
+        if isinstance(func, (SegmentFunction, UserFunction)) or func is list:
             return func
         if isinstance(func, str) and func in OF_PARTS:
             return OF_PARTS[func]
@@ -125,6 +127,8 @@ class GroupByAggregation(GroupByApply, GroupByReductions, GroupByRows):
         for one in plan:
             if isinstance(one.how, SegmentFunction):
                 results.append(self._by_segments(one, by_segment=False))
+            elif one.how is list:
+                results.append(self._lists(one.position))
             elif isinstance(one.how, UserFunction):
                 results.append(reduced_by_user(self, one.position, one.how))
             elif one.how.op.startswith("arg"):
@@ -132,6 +136,14 @@ class GroupByAggregation(GroupByApply, GroupByReductions, GroupByRows):
             else:
                 results.append(next(reduced))
         return results
+
+    def _lists(self, position: int) -> Column:
+        column = self._table.columns[position]
+        if column.kind == "object":
+            # Objects may be of several types, which lists of the device are not.
+            return reduced_by_user(self, position, UserFunction(list, engine="python"))
+        values = settled(column, self._table.num_rows)
+        return lists_of_groups(values, self._groups, self._sizes().data, self._table.num_rows)
 
     def _by_segments(self, aggregation: Aggregation, *, by_segment: bool) -> Column:
         label, position, how = aggregation
