@@ -84,6 +84,7 @@ def table_of_arrow(
     in_place: bool = False,
     nulls: Collection[str] = (),
     keeps_masks: bool = False,
+    backend: Family | Mapping[str, Family] | None = None,
 ) -> tuple[Table, Labels]:
     """Builds a table from an Arrow table, with the index of pandas' metadata.
 
@@ -96,12 +97,20 @@ def table_of_arrow(
         nulls: the columns of integers and bools with nulls in other rows; see
             `with_holes_elsewhere`.
         keeps_masks: whether integers with nulls keep a mask, because processes share the rows.
+        backend: the family of the dtypes of all columns but those of the index, or families by
+            column; the others have default dtypes, or those that pandas' metadata have.
     """
     capacity = layout.capacity_for(max(table.num_rows, least))
     labels, stored, level_names, numbers, families = _labels_of(table.schema)
 
+    if isinstance(backend, str):
+        backend = dict.fromkeys(
+            (name for name in table.column_names if name not in stored), backend
+        )
+    wanted = {} if backend is None else backend
+
     def made(name: str) -> Column:
-        family = families.get(name)
+        family = wanted.get(name, families.get(name))
         if name in strings:
             return of_family(strings_from(table[name], capacity, layout, name), family)
         keeps_mask = keeps_masks or family is not None

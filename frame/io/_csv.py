@@ -52,6 +52,7 @@ def read_csv(
     storage_options: Mapping[str, Any] | None = None,
     filesystem: Any = None,
     sharding: Any = None,
+    dtype_backend: Any = None,
     **rest: Any,
 ) -> Any:
     """Reads a file of comma-separated values.
@@ -96,6 +97,7 @@ def read_csv(
         storage_options: arguments of the file system of a URL, for fsspec.
         filesystem: a file system of `pyarrow.fs` or fsspec that has the path.
         sharding: the placement of the rows; see `JaxFrame`.
+        dtype_backend: "numpy_nullable" or "pyarrow" for nullable dtypes in all columns.
         **rest: other arguments of pandas raise; `engine` and the like are ignored.
 
     Raises:
@@ -125,6 +127,7 @@ def read_csv(
     reader = CsvReader(
         text, style, CsvLabels(header, names, _whole(skiprows, "skiprows") or 0), usecols, dtype,
         index_col, CsvValues(parse_dates, date_format, dayfirst, thousands), layout,
+        dtype_backend,
     )  # fmt: skip
     if nrows is None and chunksize is None:
         return reader.whole()

@@ -11,6 +11,8 @@ import pandas as pd
 import pyarrow as pa
 from pyarrow import csv
 
+from ..table._nullable import default_dtype
+
 # pandas' words for missing values.
 NULLS = (
     *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
@@ -37,7 +39,6 @@ INSTEAD = {
         ),
         "read_csv(...).lazy(), or methods of the plan",
     ),
-    "dtype_backend": "astype()",
 }
 # Arguments that say how pandas reads, not what.
 IGNORED = ("engine", "low_memory", "memory_map", "float_precision", "cache_dates")
@@ -166,7 +167,7 @@ def _comment_start(line: bytes, mark: bytes, quote: bytes) -> int | None:
 
 def arrow_type(dtype: Any) -> pa.DataType:
     """The type as which a column with a dtype is read."""
-    dtype = pd.api.types.pandas_dtype(dtype)
+    dtype = default_dtype(pd.api.types.pandas_dtype(dtype))
     if isinstance(dtype, pd.StringDtype) or dtype == np.dtype(object):
         return pa.large_string()
     if isinstance(dtype, pd.CategoricalDtype):

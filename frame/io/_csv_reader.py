@@ -12,6 +12,7 @@ from pyarrow import csv
 
 from ..table._layout import ONE_DEVICE, Layout
 from ..table._ndframe import FrameBase
+from ..table._nullable import Family, backend_family, family_of
 from ..table._row_index import RANGE
 from ._construction import table_of_arrow
 from ._csv_columns import Header, chosen_labels, header_of, with_wide_integers
@@ -45,7 +46,7 @@ class CsvReader:
 
     def __init__(
         self, text: CsvText, style: CsvFormat, labels: CsvLabels, usecols: Any, dtype: Any,
-        index_col: Any, values: CsvValues, layout: Layout,
+        index_col: Any, values: CsvValues, layout: Layout, dtype_backend: Any = None,
     ):  # fmt: skip
         self._text, self._style, self._layout = text, style, layout
         self._index_col, self._values = index_col, values
@@ -80,6 +81,16 @@ class CsvReader:
         convert = {**style.convert(), "include_columns": None if usecols is None else self._columns}
         if dtype is not None and not isinstance(dtype, Mapping):
             dtype = dict.fromkeys(self._columns, dtype)
+        self._families: dict[str, Family] = {}
+        if dtype_backend is not None:
+            family = backend_family(dtype_backend, "read_csv")
+            self._families = dict.fromkeys(self._columns, family)
+        for name, one in (dtype or {}).items():
+            family = family_of(pd.api.types.pandas_dtype(one))
+            if family is None:
+                self._families.pop(str(name), None)
+            else:
+                self._families[str(name)] = family
         types = {str(name): arrow_type(one) for name, one in (dtype or {}).items()}
         self._types = {**types, **dict.fromkeys(self._times, pa.string())}
         self._convert: dict[str, Any] = convert
@@ -117,7 +128,9 @@ class CsvReader:
                 text.path, names or None, labels, skipped, style.parse(), convert, self._layout
             )
             with naming_files("read_csv", text.name):
-                own, labels = table_of_arrow(piece, ONE_DEVICE, keeps_masks=True)
+                own, labels = table_of_arrow(
+                    piece, ONE_DEVICE, keeps_masks=True, backend=self._families
+                )
             rows = table_of_processes(own, labels, self._layout, "read_csv")
             return self._labelled(FrameBase.frame_class._of(rows, labels))
         return self._framed(self._rows(text.open, self._found.options))
@@ -202,7 +215,7 @@ class CsvReader:
             table = with_thousands(table, values.thousands, self._style.decimal, self._types)
         table = with_times(table, self._times, values.date_format, dayfirst=values.dayfirst)
         with naming_files("read_csv", self._text.name):
-            rows, labels = table_of_arrow(table, self._layout)
+            rows, labels = table_of_arrow(table, self._layout, backend=self._families)
         if start:
             rows = rows.replace(index=dataclasses.replace(RANGE, start=start))
         return self._labelled(FrameBase.frame_class._of(rows, labels))

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from ..table._column_labels import Labels
 from ..table._layout import ONE_DEVICE, Layout, layout_of
 from ..table._ndframe import FrameBase
+from ..table._nullable import Family, backend_family
 from ..table._table import Table
 from ._construction import table_of_arrow
 from ._files._footer import column_chunks
@@ -32,6 +33,7 @@ def read_parquet(
     storage_options: Mapping[str, Any] | None = None,
     filesystem: Any = None,
     sharding: Any = None,
+    dtype_backend: Any = None,
 ) -> Any:
     """Reads one or several Parquet files.
 
@@ -48,12 +50,15 @@ def read_parquet(
         storage_options: arguments of the file system of a URL, for fsspec.
         filesystem: a file system of `pyarrow.fs` or fsspec that has the path.
         sharding: the placement of the rows; see `JaxFrame`.
+        dtype_backend: "numpy_nullable" or "pyarrow" for nullable dtypes; by default those that
+            pandas wrote.
 
     Raises:
         FileNotFoundError: no such file.
         OSError: a file is truncated or corrupted.
     """
     layout = layout_of(sharding, "read_parquet")
+    backend = None if dtype_backend is None else backend_family(dtype_backend, "read_parquet")
     condition = pq.filters_to_expression(filters) if isinstance(filters, list) else filters
     if hasattr(path, "read"):
         paths, dataset = "the buffer", _dataset_of_bytes(path)
@@ -66,16 +71,20 @@ def read_parquet(
     if spans_processes(layout):
         with reading("read_parquet", paths):
             table = _own_rows(dataset, names, condition)
-            own, labels = table_of_arrow(table, ONE_DEVICE, keeps_masks=True)
+            own, labels = table_of_arrow(table, ONE_DEVICE, keeps_masks=True, backend=backend)
         rows = table_of_processes(own, labels, layout, "read_parquet")
     else:
         with reading("read_parquet", paths):
-            rows, labels = _all_rows(dataset, names, condition, layout)
+            rows, labels = _all_rows(dataset, names, condition, layout, backend)
     return FrameBase.frame_class._of(rows, labels)
 
 
 def _all_rows(
-    dataset: Any, names: list[str] | None, condition: Any, layout: Layout
+    dataset: Any,
+    names: list[str] | None,
+    condition: Any,
+    layout: Layout,
+    backend: Family | None,
 ) -> tuple[Table, Labels]:
     """Reads all files into one table."""
     strings = dictionary_encoded(dataset) if condition is None else []
@@ -84,7 +93,7 @@ def _all_rows(
     if condition is not None:
         check_footers(list(dataset.get_fragments()))
     table = dataset.to_table(columns=names, filter=condition)
-    return table_of_arrow(table, layout, strings)
+    return table_of_arrow(table, layout, strings, backend=backend)
 
 
 # Plain strings in Parquet have a length of four bytes each.

@@ -4,15 +4,18 @@
 from ._apply import FrameApply
 from ._astype import Cast
 from ._case_when import CaseWhen
+from ._convert_dtypes import ConvertDtypes
 from ._interpolate import Interpolation
 from ._map import FrameMap, SeriesMap
 from ._missing import FrameMissing, SeriesMissing
 from ._where import Where
 
 
-class FrameMappingMethods(Cast, FrameApply, FrameMap, FrameMissing, Interpolation, Where):
+class FrameMappingMethods(
+    Cast, ConvertDtypes, FrameApply, FrameMap, FrameMissing, Interpolation, Where
+):
     """Value transformations of a frame."""
 
 
-class SeriesMappingMethods(Cast, SeriesMap, SeriesMissing, Interpolation, CaseWhen):
+class SeriesMappingMethods(Cast, ConvertDtypes, SeriesMap, SeriesMissing, Interpolation, CaseWhen):
     """Value transformations of a series."""

@@ -43,6 +43,17 @@ def family_named(name: str) -> Family | None:
     return "masked" if name in _MASKED_NAMES else None
 
 
+def backend_family(backend: Any, caller: str) -> Family:
+    """The family of pandas' `dtype_backend`."""
+    families: dict[Any, Family] = {"numpy_nullable": "masked", "pyarrow": "arrow"}
+    if backend not in families:
+        raise ValueError(
+            f"dtype_backend {backend} is invalid, only 'numpy_nullable' and 'pyarrow' are allowed. "
+            f"{caller} without it gives the default dtypes."
+        )
+    return families[backend]
+
+
 def is_nullable(dtype: Any) -> bool:
     """Whether a dtype of pandas is nullable."""
     return family_of(dtype) is not None

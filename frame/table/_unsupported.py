@@ -36,7 +36,6 @@ _TABLE = """
 [JaxFrame JaxSeries, out]
 attrs: a variable beside the frame
 combine: where(), or arithmetic on both
-convert_dtypes infer_objects: astype()
 flags set_flags: duplicated() of the labels
 iat: iloc to read, where() and assign() to make new values
 isetitem: frame[label] = values
