@@ -32,7 +32,8 @@ _CONSTANTS = {
     "bool": ["True", "False"],
     "string": _TEXTS,
     "category": ["'v'", "'é'", "'no'"],
-    "moment": ["'2024-02-29'", "pd.Timestamp('1970-01-01')", "'9999-12-31'", "pd.Timestamp(2**62)"],
+    "moment": ["'2024-02-29'", "pd.Timestamp('1970-01-01')", "'9999-12-31'", "pd.Timestamp(2**62)",
+               "pd.Timestamp('2024-10-27 00:30', tz='UTC')"],
     "span": ["pd.Timedelta(0)", "pd.Timedelta(1, 'ns')", "pd.Timedelta(1, 's')",
              "pd.Timedelta(-2**62)"],
 }  # fmt: skip

@@ -19,6 +19,10 @@ _TIMES = {
     **{f"t{unit}": pa.timestamp(unit) for unit in UNITS},
     **{f"d{unit}": pa.duration(unit) for unit in UNITS},
 }
+# Clocks of the first change by an hour, those of the second by half an hour.
+_ZONED = {
+    "zus": pa.timestamp("us", "Europe/Berlin"), "zns": pa.timestamp("ns", "Australia/Lord_Howe"),
+}  # fmt: skip
 CATEGORIES = ["w", "v", "é", "u"]
 
 TYPES: dict[str, pa.DataType] = {
@@ -28,6 +32,7 @@ TYPES: dict[str, pa.DataType] = {
     "b": pa.bool_(),
     "s": pa.string(),
     **_TIMES,
+    **_ZONED,
     "c": pa.dictionary(pa.int8(), pa.string()),
     "o": pa.dictionary(pa.int8(), pa.string(), ordered=True),
 }
@@ -54,6 +59,8 @@ def values_of(kind: str) -> list[Any]:
         return _EXACT_FLOATS
     if kind in _TIMES:
         return _moments(kind)
+    if kind in _ZONED:
+        return _changes_of_clock(kind)
     return {"b": [False, True], "s": ["a", "b", "é", ""]}.get(kind, CATEGORIES[1:])
 
 
@@ -66,6 +73,17 @@ def _moments(kind: str) -> list[Any]:
     low = "1677-09-22" if unit == "ns" else "0001-01-01"
     texts = ["1970-01-01", "2024-02-29T12:30:01", low, _FAR[unit], "2024-03-01"]
     return [np.datetime64(text, unit) for text in texts]
+
+
+def _changes_of_clock(kind: str) -> list[Any]:
+    """Instants around changes of clock, two of which clocks show as one time."""
+    texts = {
+        "zus": ["1970-01-01", "2024-03-31T00:59:59", "2024-03-31T01", "2024-10-27T00:30",
+                "2024-10-27T01:30"],
+        "zns": ["1970-01-01", "2024-10-05T15:29:59", "2024-10-05T15:30", "2024-04-06T14:45",
+                "2024-04-06T15:15"],
+    }[kind]  # fmt: skip
+    return [np.datetime64(text, kind[1:]) for text in texts]
 
 
 def table_of(
@@ -104,6 +122,8 @@ def _array(kind: str, values: Sequence[Any]) -> pa.Array:
         return pa.DictionaryArray.from_arrays(
             pa.array(codes, pa.int8()), pa.array(CATEGORIES), ordered=kind == "o"
         )
+    if kind in _ZONED:
+        return pa.array(list(values), pa.timestamp(kind[1:])).cast(TYPES[kind])
     return pa.array(list(values), TYPES[kind])
 
 
