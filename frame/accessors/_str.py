@@ -19,7 +19,6 @@ from ..table._dictionary import Dictionary, UnencodedStrings
 from ..table._distinct_values import code_counts, column_of_results, looked_up
 from ..table._from_host import column_from
 from ..table._layout import ONE_DEVICE
-from ..table._object_functions import as_objects
 from ..table._lists import column_of_lists
 from ..table._lists_on_host import lists_from_arrow
 from ..table._recode import (
@@ -319,12 +318,13 @@ class StringMethods:
             ]
             return self._series._make_frame(columns, Labels(results.columns))
         missing_result = getattr(pd.Series([None], dtype=strings.dtype).str, name)(*args, **kwargs)
-        if name in OF_LISTS:
+        if self._holds_objects and results.dtype == object:
+            objects = _of_objects(results)
+            column = looked_up(objects, column.data, rows.num_rows, rows.layout)
+        elif name in OF_LISTS:
             column = _column_of_objects(column, results, rows)
         else:
             column = _column_of(column, results, missing_result.iloc[0], rows)
-        if self._holds_objects and column.kind == "string":
-            column = as_objects(column, rows.num_rows, f"str.{name}")
         return self._series._with_column(column)
 
 

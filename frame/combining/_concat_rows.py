@@ -25,7 +25,9 @@ from ..table._column import (
 )
 from ..table._dtypes import narrowed, wide
 from ..table._from_host import check_width, column_from
+from ..table._join_lists import joined_lists, share_lists, with_one_form
 from ..table._layout import Layout
+from ..table._lists import ListColumn
 from ..table._object_functions import as_objects, joined_objects
 from ..table._recode import recoded
 from ..table._table import NO_ROWS, Count, Table, as_count
@@ -68,6 +70,8 @@ def common_columns(
         return joined_strings(columns)
     if kinds <= {"string", "category"}:
         return recoded(columns)
+    if all(isinstance(column, ListColumn) for column in columns):
+        return _common_lists(columns, name, counts)
     if len(kinds) == 1 and first.type.is_time and len({c.type.zone for c in columns}) == 1:
         return with_units(columns, finest_unit(*columns), counts)
     return _objects(columns, name, counts)
@@ -80,6 +84,19 @@ def _objects(
     caller = f"concat: column {name!r} would hold objects of several types"
     sides = zip(columns, counts, strict=True)
     return joined_objects([as_objects(column, count, caller) for column, count in sides])
+
+
+def _common_lists(
+    columns: Sequence[Any], name: Hashable, counts: Sequence[Count]
+) -> tuple[Column, ...]:
+    """One set of lists for all columns; objects if the values have no common type."""
+    if share_lists(columns):
+        return with_one_form(columns)
+    values = [column.lists.values for column in columns]
+    if len({(value.kind, value.is_bool) for value in values}) > 1:
+        return _objects(columns, name, counts)
+    capacities = [np.int32(value.capacity) for value in values]
+    return joined_lists(columns, common_columns(values, name, capacities, of_frames=False))
 
 
 def _common_numbers(

@@ -220,7 +220,10 @@ class GroupByBase:
         With `by_segment` a column has a value for each segment id, not for each group.
         """
         coded = {at for at, spec in pairs if spec.op not in NEED_NO_CODES}
-        own = [column if at in coded else column.stored for at, column in enumerate(self._columns)]
+        own = [
+            column if at in coded or column.lists is not None else column.stored
+            for at, column in enumerate(self._columns)
+        ]
         operands: list[Column] = []
         plan: list[tuple[int, Reduction]] = []
         # Each column, plain or recoded, is an operand of the program once.
@@ -246,6 +249,8 @@ class GroupByBase:
             # Without empty groups and missing values, every group has a value.
             all_valid = not column.can_miss and not groups.may_be_empty and spec.min_count <= 1
             result = Column(data, None if all_valid else valid, _type_of(column, spec.op))
+            if column.lists is not None and spec.op in SELECTIONS:
+                result = column.moved((data, None))
             if not by_segment:
                 source = column if spec.op in SELECTIONS else None
                 result = settled(result, groups.count, source)

@@ -35,7 +35,7 @@ _NO_ROW = np.int32(np.iinfo(np.int32).max)
 
 def make_groups(keys: Sequence[Column], table: Table, options: Options) -> Groups:
     """Groups the rows of a table by columns of keys, the most significant first."""
-    if any(key.kind == "object" for key in keys):
+    if any(key.kind in ("object", "list") for key in keys):
         keys = [hashed(key, table.num_rows) for key in keys]
         for key in keys if options.sort else ():
             check_order(key, "groups")

@@ -214,6 +214,7 @@ _OF_TIMES = (*_ANY, *_EXTREMES, "mean", "median", "quantile", "std", "sem")
 _OF_TYPE = {
     "string": (*_ANY, *_EXTREMES, "any", "all", "sum"),
     "category": (*_ANY, *_EXTREMES, "any", "all"),
+    "list": ("count", "size", "first", "last"),
     "datetime": _OF_TIMES,
     "timedelta": (*_OF_TIMES, "sum", "any", "all"),
 }

@@ -25,6 +25,7 @@ from ..table._tracing import at_once, is_traced
 from ..table._units import with_unit
 from ..table._wall_times import in_zone
 from ..table._zones import zone_label
+from ._cast_lists import cast_to_lists, is_of_lists
 from ._nullable_values import cast_nullable, casts_nullable
 
 NOT_FINITE = (
@@ -54,7 +55,9 @@ def cast_columns(
     results: list[Any] = [None] * len(columns)
     numbers: list[tuple[int, Column, np.dtype]] = []
     for position, (column, dtype) in enumerate(zip(columns, dtypes, strict=True)):
-        if casts_nullable(column, dtype):
+        if is_of_lists(dtype):
+            results[position] = cast_to_lists(column, dtype, num_rows, layout)
+        elif casts_nullable(column, dtype):
             results[position] = cast_nullable(column, dtype, num_rows, layout)
         elif column.is_numeric and isinstance(dtype, np.dtype) and dtype.kind not in "mMOUSV":
             check_width(dtype, "astype")

@@ -13,6 +13,7 @@ import pandas as pd
 from ...primitives.staging import tiered
 from ..align._align import aligned_column
 from ..align._as_column import as_column
+from ..combining._concat_rows import common_columns
 from ..ops._array_ops import common_dtype
 from ..table._arguments import axis_number, no_inplace
 from ..table._column import (
@@ -177,6 +178,8 @@ def choose_scalar(keep: Array, column: Column, value: Any, table: Table, method:
         one = scalar_in_dtype(column, value, method)
         counts = (table.num_rows, np.int32(1))
         return _choose_typed(keep, column, one, column.dtype, counts, method)
+    if column.kind == "list":
+        column = as_objects(column, table.num_rows, method)
     like = None
     if column.kind != "object":
         no_value = column.type.has_codes and not len(column.type.dictionary or ())
@@ -269,6 +272,10 @@ def _choose_typed(
     if column.is_numeric and other.is_numeric and dtype is not None:
         return _choose_numbers(keep, column, other, dtype)
     is_time = column.type.compares_with(other.type)
+    if column.kind == other.kind == "list":
+        # Objects, if the values of the lists have no common type.
+        column, other = common_columns([column, other], method, counts)
+        return column.with_arrays((_select(keep, column.data, other.data), None))
     if column.kind == other.kind and (is_time or not column.type.is_time):
         if column.kind == "string":
             family = column.family

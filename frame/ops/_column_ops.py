@@ -14,6 +14,7 @@ from ...shardings._compat import is_x64_enabled
 from ..table._column import (
     Array,
     Column,
+    ListType,
     Scalar,
     fill_missing,
     missing_rows,
@@ -23,7 +24,9 @@ from ..table._column import (
 from ..table._defer import defer_map, may_defer_map
 from ..table._dtypes import is_held, wide
 from ..table._holes import assumes_holes
+from ..table._lists import ListColumn
 from ..table._nodes import Map, Source
+from ..table._object_functions import as_objects
 from ..table._table import Count, is_row
 from ..table._take import any_missing
 from ..table._tracing import at_once, is_traced
@@ -78,10 +81,22 @@ def _is_number(side: Any) -> bool:
     return side.is_number if isinstance(side, Scalar) else side.is_numeric
 
 
+def _of_lists_as_objects(side: Any, num_rows: Count, op: str) -> Any:
+    if not isinstance(side, ListColumn):
+        return side
+    # Arrays have no equality of their own.
+    lists = side.with_form(ListType()) if op in ("eq", "ne") else side
+    return as_objects(lists, num_rows, op)
+
+
 def _combine_typed(op: str, a: Any, b: Any, name: Any, num_rows: Count) -> Column:
     """Applies an operation to a pair that is not all numeric."""
     columns = [side for side in (a, b) if isinstance(side, Column)]
     kinds = {column.kind for column in columns}
+    if "list" in kinds:
+        # pandas adds and compares lists as objects.
+        sides = [_of_lists_as_objects(side, num_rows, op) for side in (a, b)]
+        return combine_objects(op, *sides, name, num_rows)
     if "object" in kinds:
         return combine_objects(op, a, b, name, num_rows)
     if "category" in kinds:

@@ -28,6 +28,7 @@ LOGICAL = ("any", "all")
 OPS_OF_KIND = {
     "string": ("sum", "min", "max", "any", "all", "argmin", "argmax"),
     "category": ("argmin", "argmax"),
+    "list": (),
     "datetime": ("mean", "median", "std", "min", "max", "argmin", "argmax"),
     "timedelta": ("sum", "mean", "median", "std", "min", "max", "any", "all", "argmin",
                   "argmax"),

@@ -336,6 +336,8 @@ def ordered_keys(
 
     Missing values come last in both directions, or first. Uses a single key where possible.
     """
+    if column.kind == "list":
+        raise unhashable(column)
     data, missing = column.data, ()
     if missing_first and column.can_miss:
         missing = ((column.present(), False),)
@@ -346,6 +348,16 @@ def ordered_keys(
         keys = _parts(key) if column.dtype.kind == "c" else (key,)
         return (*missing, *((one, descending) for one in keys))
     return (*missing, (_unsigned_order(data, column.type.has_codes, descending), False))
+
+
+def unhashable(column: Column) -> TypeError:
+    """pandas' error for lists as keys."""
+    lists = column.type.lists
+    name = "list" if lists is None or lists.form == "list" else "numpy.ndarray"
+    return TypeError(
+        f"unhashable type: '{name}', got a column of lists for keys. Use explode() for a row for "
+        "each value, or .list.len() and .list[i]."
+    )
 
 
 @tiered

@@ -37,7 +37,7 @@ class Distinct(NamedTuple):
 
 def distinct_values(column: Column, num_rows: Count, layout: Layout, method: str) -> Distinct:
     """Finds the distinct values of a column, on the host."""
-    if column.type.has_codes:
+    if column.type.has_codes and not (column.kind == "list" and is_traced(column, num_rows)):
         return _of_codes(column, num_rows, layout)
     if column.is_bool and is_traced(column, num_rows):
         positions = column.data.astype(jnp.int32)
@@ -59,7 +59,7 @@ def distinct_values(column: Column, num_rows: Count, layout: Layout, method: str
 
 
 def _of_codes(column: Column, num_rows: Count, layout: Layout) -> Distinct:
-    size = len(column.type.dictionary or ())
+    size = _num_codes(column)
     if column.kind == "object" and is_traced(column, num_rows):
         # A function of objects sees missing ones, too.
         return Distinct(column.data + np.int32(1), _series_of_codes(column, np.arange(-1, size)))
@@ -75,8 +75,13 @@ def _of_codes(column: Column, num_rows: Count, layout: Layout) -> Distinct:
 
 def code_counts(column: Column, num_rows: Count, layout: Layout) -> Array:
     """The number of rows with each code, then of missing values, padded to a capacity."""
-    size = len(column.type.dictionary or ())
+    size = _num_codes(column)
     return _code_counts(column.data, num_rows, size, layout)
+
+
+def _num_codes(column: Column) -> int:
+    """The number of values that codes, or numbers of lists, refer to."""
+    return len(column.type.dictionary or ()) if column.lists is None else len(column.lists.starts)
 
 
 @functools.partial(tiered, static_argnums=(2, 3))
@@ -88,7 +93,8 @@ def _code_counts(codes: Array, num_rows: Count, size: int, layout: Layout) -> Ar
 
 def _series_of_codes(column: Column, codes: np.ndarray) -> pd.Series:
     data: Any = codes.astype(np.int32)
-    values = to_host(Column(data, None, column.type), len(codes))
+    of_codes = Column(data, None, column.type) if column.lists is None else column.moved((data, None))
+    values = to_host(of_codes, len(codes))
     return pd.Series(values, dtype=values.dtype)
 
 

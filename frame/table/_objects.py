@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from ._column import Column, ColumnType, host_array
+from ._column import Column, ColumnType, host_array, unhashable
 from ._dictionary import HostObjects
 from ._distinct_objects import DistinctObjects, Order, hash_objects
 from ._recode import renumbered
@@ -22,7 +22,9 @@ from ._tracing import at_once, is_traced
 
 def is_hashed(column: Column) -> bool:
     """Whether equal values of a column have equal keys."""
-    return column.kind != "object" or isinstance(column.type.dictionary, DistinctObjects)
+    if column.kind == "object":
+        return isinstance(column.type.dictionary, DistinctObjects)
+    return column.kind != "list"
 
 
 def hashed(column: Column, num_rows: Count) -> Column:
@@ -34,6 +36,8 @@ def hashed(column: Column, num_rows: Count) -> Column:
     Raises:
         TypeError: a value cannot be hashed.
     """
+    if column.kind == "list":
+        raise unhashable(column)
     return column if is_hashed(column) else at_once(_hashed, column, num_rows)
 
 
@@ -70,7 +74,7 @@ def missing_apart(column: Column, num_rows: Count) -> Column:
     None, NaN, NA and NaT are then keys of their own, as in pandas' `unique`. Such codes are only
     compared: they have no values.
     """
-    if column.kind != "object":
+    if column.kind not in ("object", "list"):
         return column
     keys, values = hashed(column, num_rows), column.type.dictionary
     assert values is not None and keys.type.dictionary is not None
@@ -106,7 +110,7 @@ def sortable(column: Column, num_rows: Count) -> Column:
     Raises:
         TypeError: the values have no order.
     """
-    if column.kind != "object":
+    if column.kind not in ("object", "list"):
         return column
     keys = hashed(column, num_rows)
     check_order(keys, "full")

@@ -34,7 +34,9 @@ def unencoded(column: Column) -> Column:
     The strings of the dictionary may repeat, be null, and have any order.
     """
     stored = column.stored
-    return column if stored is column or has_few_left(stored) else stored
+    if stored is column or column.lists is not None:
+        return column
+    return column if has_few_left(stored) else stored
 
 
 def has_few_left(column: Column) -> bool:

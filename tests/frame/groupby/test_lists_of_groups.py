@@ -18,12 +18,20 @@ def orders():
             "t": pd.to_datetime(rng.integers(0, 10**6, 40), unit="s"),
         }
     )
-    frame.loc[3, "x"], frame.loc[4, "s"] = np.nan, None
+    frame.loc[4, "s"] = None
     return frame
 
 
 def test_columns_of_each_kind():
     assert_parity(lambda f: f.groupby("k").agg(list), orders(), ways=EVERYWHERE)
+
+
+def test_missing_values_are_members():
+    frame = orders()
+    frame.loc[3, "x"] = np.nan
+    lists = JaxFrame(frame).groupby("k").x.agg(list)
+    for got, expected in zip(lists.tolist(), frame.groupby("k").x.agg(list), strict=True):
+        np.testing.assert_array_equal(got, expected)
 
 
 def test_with_other_reductions():
