@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`cut` and `qcut`: bins numbers by given edges or by quantiles."""
 
-import functools
 from typing import Any
 
 import jax
@@ -9,17 +8,18 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from ...primitives.staging import tiered
 from ...shardings._compat import is_x64_enabled
 from ..ops._array_ops import common_dtype
-from ..table._column import Array, Column, ColumnType, no_rows, plain
+from ..table._column import UNITS, Column, ColumnType, no_rows, plain
 from ..table._dictionary import Dictionary
 from ..table._dtypes import wide
 from ..table._ndframe import SeriesBase, as_series
 from ..table._recode import renumbered
-from ..table._search import search_rows
 from ..table._take import settled
 from ..table._tracing import answered_at_once, is_traced
+from ..table._units import with_unit
+from ..table._zones import in_utc
+from ._bins import as_narrow, bins_of_values, interval_of_values
 
 # Untyped: the overloads of pandas' stubs are too narrow for our arguments.
 _pandas: Any = pd
@@ -37,13 +37,11 @@ def cut(
     duplicates: str = "raise",
     ordered: bool = True,
 ) -> Any:
-    """Bins the numbers of a series, an array or a list by edges; the result is a series.
+    """Bins the numbers or times of a series, an array or a list by edges.
 
+    The result is a series, or what pandas has for an array or a list: a Categorical, or numbers.
     Inside `jit` the edges must be given as concrete values. Only a number of bins needs
     communication, for the range of the values.
-
-    Differences from pandas:
-        An IntervalIndex as `bins` and times as `x` are not supported.
 
     Example:
         >>> from jaxframes.frame import JaxSeries, cut
@@ -51,16 +49,17 @@ def cut(
         >>> cut(ages, [0, 18, 65, 120], labels=["child", "adult", "old"]).tolist()
         ['child', 'child', 'old']
     """
-    x = as_series(x)
-    column = _numbers(x, "cut")
-    if isinstance(bins, pd.IntervalIndex):
-        raise NotImplementedError("cut: bins must be edges, got an IntervalIndex. Pass its edges.")
+    is_of_host, x = _is_of_host(x), as_series(x)
+    column = _values(x, "cut")
     if is_traced(bins):
         raise NotImplementedError(
             "cut: the edges must be concrete inside jit. Pass them as a static argument, or use "
             "primitives.local.searchsorted."
         )
     sample = _sample(column, [])
+    if isinstance(bins, pd.IntervalIndex):
+        result = _in_intervals(x, column, bins)
+        return _answer(result, bins, retbins, is_of_host)
     if np.ndim(bins) == 0:
         if is_traced(x):
             raise NotImplementedError(
@@ -76,8 +75,8 @@ def cut(
     pandas_bins, edges = _pandas.cut(
         sample, bins, right, labels, True, precision, include_lowest, duplicates, ordered
     )
-    result = _in_bins(x, column, np.asarray(edges), pandas_bins, labels, right, include_lowest)
-    return (result, np.asarray(edges)) if retbins else result
+    result = _in_bins(x, column, edges, pandas_bins, labels, right, include_lowest)
+    return _answer(result, edges, retbins, is_of_host)
 
 
 @answered_at_once
@@ -89,7 +88,7 @@ def qcut(
     precision: int = 3,
     duplicates: str = "raise",
 ) -> Any:
-    """Bins the numbers of a series, an array or a list by quantiles; see `cut`.
+    """Bins the numbers or times of a series, an array or a list by quantiles; see `cut`.
 
     Differences from pandas:
         Next to an infinity the quantiles are those of `JaxSeries.quantile`. Without x64 mode they
@@ -100,8 +99,8 @@ def qcut(
         >>> qcut(JaxSeries([0.5, 9.0, 2.0, 4.0]), 2, labels=False).tolist()
         [0, 1, 0, 1]
     """
-    x = as_series(x)
-    column = _numbers(x, "qcut")
+    is_of_host, x = _is_of_host(x), as_series(x)
+    column = _values(x, "qcut")
     if is_traced(x):
         raise NotImplementedError(
             "qcut: the quantiles are not known inside jit. Compute them with quantile() first, "
@@ -118,21 +117,35 @@ def qcut(
             raise ValueError(
                 f"`q` should be a positive integer or list-like of quantiles, got {q!r}."
             )
-        bins = values.quantile(q).to_numpy()
+        bins = values.quantile(q).to_pandas().array
+        bins = pd.Index(bins, name=x._name) if column.type.is_time else np.asarray(bins)
         pandas_bins, edges = _pandas.cut(
             sample, bins, True, labels, True, precision, True, duplicates
         )
-    result = _in_bins(x, column, np.asarray(edges), pandas_bins, labels, True, True)
-    return (result, np.asarray(edges)) if retbins else result
+    result = _in_bins(x, column, edges, pandas_bins, labels, True, True)
+    return _answer(result, edges, retbins, is_of_host)
 
 
-def _numbers(x: Any, caller: str) -> Column:
-    """The column of a series of real numbers, with bools as integers."""
+def _is_of_host(x: Any) -> bool:
+    """Whether pandas gives an array for the values: they are one, or a list."""
+    return not isinstance(x, (SeriesBase, pd.Series, jax.Array))
+
+
+def _answer(result: Any, edges: Any, retbins: bool, is_of_host: bool) -> Any:
+    """The bins of rows, with the edges if they are asked for."""
+    if is_of_host:
+        shown = result.to_pandas()
+        result = shown.array if isinstance(shown.dtype, pd.CategoricalDtype) else shown.to_numpy()
+    if not retbins:
+        return result
+    return result, edges if isinstance(edges, pd.Index) else np.asarray(edges)
+
+
+def _values(x: Any, caller: str) -> Column:
+    """The column of a series of times or real numbers, with bools as integers."""
     column = x._only
     if column.type.is_time:
-        raise NotImplementedError(
-            f"{caller}: column {x._name!r} has times. Cast it with astype('int64')."
-        )
+        return column
     if not column.is_numeric or column.dtype.kind == "c":
         raise TypeError(
             f"{caller}: column {x._name!r} must be of real numbers, got {column.dtype_name}."
@@ -146,32 +159,59 @@ def _numbers(x: Any, caller: str) -> Column:
 
 def _sample(column: Column, values: list[Any]) -> Any:
     """Values as a pandas series of the column's dtype, for pandas' edges and categories."""
-    return pd.Series(np.asarray(values, no_rows(column).dtype))
+    return pd.Series(values, dtype=no_rows(column).dtype)
+
+
+def _comparable(x: Any, column: Column, edges: Any) -> tuple[Column, np.ndarray]:
+    """A column and edges as numbers: times are counts of one unit."""
+    if not column.type.is_time:
+        # pandas' empty edges are objects.
+        edges = np.asarray(edges)
+        return column, edges if edges.size else edges.astype(np.float64)
+    times = in_utc(edges)
+    unit = max(np.datetime_data(times.dtype)[0], column.type.unit or "s", key=UNITS.index)
+    counts = with_unit(column, unit, x._table.num_rows)
+    times = times.astype(f"{times.dtype.kind}8[{unit}]")
+    return Column(counts.data, ~counts.missing()), times.view(np.int64)
+
+
+def _in_intervals(x: Any, column: Column, bins: pd.IntervalIndex) -> Any:
+    """The interval of each row, as a series of categories."""
+    if bins.is_overlapping:
+        raise ValueError("Overlapping IntervalIndex is not accepted.")
+    order = np.argsort(bins.left)
+    numbers, lefts = _comparable(x, column, bins.left[order])
+    _, rights = _comparable(x, column, bins.right[order])
+    dtype = common_dtype(lefts.dtype, numbers.dtype)
+    codes = interval_of_values(
+        numbers.data, numbers.valid, lefts.astype(dtype), rights.astype(dtype),
+        order.astype(np.int32), bins.closed_left, bins.closed_right,
+    )  # fmt: skip
+    kind = ColumnType("category", Dictionary(bins), ordered=True)
+    return x._with_column(Column(codes, None, kind))
 
 
 def _in_bins(
     x: Any,
     column: Column,
-    edges: np.ndarray,
+    edges: Any,
     pandas_bins: Any,
     labels: Any,
     right: bool,
     include_lowest: bool,
 ) -> Any:
     """The bin of each row, as a series with the type of `pandas_bins`."""
-    if not edges.size:
-        # pandas' empty edges are objects.
-        edges = edges.astype(np.float64)
+    column, edges = _comparable(x, column, edges)
     data = column.data
     if is_x64_enabled():
         cast_edges, num_passed = edges.astype(common_dtype(edges.dtype, column.dtype)), 0
     else:
         data = data.astype(jnp.float32) if column.dtype == np.float16 else data
-        cast_edges, num_passed = _as_narrow(edges, np.dtype(data.dtype), bool(right))
+        cast_edges, num_passed = as_narrow(edges, np.dtype(data.dtype), bool(right))
     with np.errstate(invalid="ignore", over="ignore"):
         lowest = edges[:1].astype(cast_edges.dtype)
     has_lowest = bool(include_lowest) and np.array_equal(lowest, edges[:1]) and edges.size > 0
-    bins = _bins(
+    bins = bins_of_values(
         data, column.valid, cast_edges, np.int32(num_passed), np.int32(edges.size), lowest,
         bool(right), has_lowest,
     )  # fmt: skip
@@ -183,52 +223,3 @@ def _in_bins(
         bins = renumbered(bins, categories.get_indexer(list(labels)))
     kind = ColumnType("category", Dictionary(categories), ordered=bool(pandas_bins.cat.ordered))
     return x._with_column(Column(bins, None, kind))
-
-
-def _as_narrow(edges: np.ndarray, dtype: np.dtype, right: bool) -> tuple[np.ndarray, int]:
-    """Casts 64-bit edges to a narrow dtype without moving a value to another bin.
-
-    An edge that the dtype cannot represent is rounded down if bins include the right edge, else up.
-
-    Returns:
-        The edges within the dtype's range, and the number of edges below it.
-    """
-    if dtype.kind == "f":
-        with np.errstate(over="ignore"):
-            cast_edges = edges.astype(dtype)
-        is_past = cast_edges > edges if right else cast_edges < edges
-        limit = dtype.type(-np.inf if right else np.inf)
-        return np.where(is_past, np.nextafter(cast_edges, limit), cast_edges), 0
-    ends = np.iinfo(dtype)
-    whole = edges if edges.dtype.kind in "iu" else np.floor(edges) if right else np.ceil(edges)
-    is_passed = whole < ends.min
-    return whole[~is_passed & (whole <= ends.max)].astype(dtype), int(is_passed.sum())
-
-
-@functools.partial(tiered, static_argnums=(6, 7))
-def _bins(
-    data: Array,
-    valid: Array | None,
-    edges: Array,
-    num_passed: Array,
-    num_edges: Array,
-    lowest: Array,
-    right: bool,
-    has_lowest: bool,
-) -> Array:
-    """The bin of each row, or -1; `num_passed` further edges are below all values."""
-    values = data.astype(edges.dtype)
-    # For few edges the unrolled search is one fusion, ten times as fast as a loop.
-    search = functools.partial(
-        jnp.searchsorted, side="left" if right else "right", method="scan_unrolled"
-    )
-    # NaN is after all edges.
-    position = search_rows(edges, values, search) + num_passed
-    if has_lowest:
-        position = jnp.where(values == lowest[0], np.int32(1), position)
-    is_in_bin = position < num_edges
-    if jnp.issubdtype(values.dtype, jnp.floating):
-        is_in_bin = is_in_bin & ~jnp.isnan(values)
-    if valid is not None:
-        is_in_bin = is_in_bin & valid
-    return jnp.where(is_in_bin, position - np.int32(1), np.int32(-1))
