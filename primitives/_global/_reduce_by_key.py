@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
+import numpy as np
 
 from ...shardings._compat import MeshLike
 from .. import collective, local
@@ -19,6 +21,7 @@ from ..contract._typing import Array, ArrayLike, Integer, Keys, PyTree
 from ..local import ReducedRuns
 from ..local.parts import LEAST_INDEXED_ROWS, Order, as_reduction, check_order
 from ..tiers._tiered import tiered
+from ._radix_sort import radix_sort
 
 
 def reduce_by_key(
@@ -51,8 +54,7 @@ def reduce_by_key(
             up, results of nearby lengths share compiled programs.
         is_sorted: promises that the keys are sorted, which saves the search for equal keys.
             Without it keys may come in any order. Static.
-        order: "key" for the keys in order, "first" for the order of their first rows, on one device
-            only. Static.
+        order: "key" for the keys in order, "first" for the order of their first rows. Static.
         ddof: delta degrees of freedom; "var" and "std" divide by the number of rows minus `ddof`.
             Static.
         num_valid: number of valid rows, at the front; all rows by default.
@@ -66,7 +68,6 @@ def reduce_by_key(
 
     Raises:
         CapacityError: an eager call was given too small a capacity.
-        NotImplementedError: `order="first"` over a mesh.
         TypeError: a dtype that is not a key dtype or not supported by an op, a traced static
             argument, or `mesh` is not a mesh.
         ValueError: lengths differ, an op or `transport` is unknown, or `axis` is not an axis of the
@@ -75,8 +76,8 @@ def reduce_by_key(
     Cost:
         On one device see `local.reduce_by_key`; a large eager call without a capacity first reads
         the range of integer keys back, and sizes its tables by it. Over a mesh see
-        `collective.reduce_by_key`; a row for each distinct key moves once more. An eager call
-        reads the number of keys back.
+        `collective.reduce_by_key`; a row for each distinct key moves once more, and with
+        `order="first"` as often as in `radix_sort`. An eager call reads the number of keys back.
 
     Guarantees:
         Deterministic; differentiable in `values`. Integers are exact, and independent of the mesh;
@@ -97,11 +98,6 @@ def reduce_by_key(
     check_transport(transport, caller)
     check_order(order, caller)
     row_mesh = as_row_mesh(mesh, axis, caller)
-    if row_mesh is not None and order == "first":
-        raise NotImplementedError(
-            f"{caller}: order must be 'key' over a mesh, got 'first'. Reduce the row ids by 'min' "
-            "too, and sort the results by them."
-        )
     num_shards = 1 if row_mesh is None else row_mesh.num_shards
     columns, is_tuple = as_keys(keys, caller, num_shards=num_shards)
     num_rows = columns[0].shape[0]
@@ -132,6 +128,9 @@ def reduce_by_key(
         if row_mesh is None:
             settings = {"capacity": capacity, "num_valid": num_valid, "order": order}
             return _reduce_by(local.reduce_by_key, columns, leaves, reduction, **settings)
+        if order == "first":
+            settings = row_mesh, capacity, num_rows, reduction
+            return _reduce_in_first_order(columns, leaves, valid, *settings)
         return _reduce_on_mesh(columns, leaves, valid, row_mesh, capacity, num_rows, reduction)
 
     rows, num_runs = sized(caller, run, capacity, num_rows, row_mesh)
@@ -203,6 +202,41 @@ def _reduce_by(
         **settings,
     )
     return (unique_columns, reduced), num_runs
+
+
+@functools.partial(tiered, static_argnums=(3, 4, 5, 6))
+def _reduce_in_first_order(
+    columns: tuple[Array, ...],
+    leaves: list[Array],
+    valid: ValidRows | None,
+    row_mesh: RowMesh,
+    capacity: int,
+    num_rows: int,
+    reduction: _Reduction,
+) -> Any:
+    """Reduces the row ids to that of the first row of each key, and sorts the results by it."""
+    row_ids = row_mesh.place(jnp.arange(num_rows, dtype=jnp.int32))
+    names = (*reduction.names, "min")
+    (unique_columns, reduced), num_runs = _reduce_on_mesh(
+        columns, [*leaves, row_ids], valid, row_mesh, capacity, num_rows,
+        reduction._replace(names=names),
+    )  # fmt: skip
+    *reduced, first_rows = reduced
+    _, rows = radix_sort(
+        first_rows,
+        row_mesh.mesh,
+        values=(unique_columns, reduced),
+        num_valid=jnp.minimum(num_runs, np.int32(capacity)),
+        axis=row_mesh.axes,
+        transport=reduction.transport,
+    )
+    is_run = jnp.arange(capacity, dtype=jnp.int32) < num_runs
+
+    def with_zeros(leaf: Array) -> Array:
+        is_run_of_leaf = is_run.reshape(capacity, *(1,) * (leaf.ndim - 1))
+        return jnp.where(is_run_of_leaf, leaf, leaf.dtype.type(0))
+
+    return jax.tree.map(with_zeros, rows), num_runs
 
 
 @functools.partial(tiered, static_argnums=(3, 4, 5, 6))

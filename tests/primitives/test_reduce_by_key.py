@@ -69,8 +69,11 @@ def test_an_eager_call_has_one_row_for_each_key(name):
 
 @pytest.mark.parametrize("name", ["dense", "few, far apart", "digits", "two words"])
 @pytest.mark.parametrize("is_traced", [False, True])
-def test_keys_in_the_order_of_their_first_rows(name, is_traced):
-    keys = jax.tree.map(lambda column: column[: 9000 if is_traced else None], KEYS[name]())
+@pytest.mark.parametrize("num_shards", [None, 3])
+def test_keys_in_the_order_of_their_first_rows(name, is_traced, num_shards):
+    is_short = is_traced or num_shards is not None
+    keys = jax.tree.map(lambda column: column[: 9000 if is_short else None], KEYS[name]())
+    mesh = None if num_shards is None else mesh_of(num_shards)
     columns = keys if isinstance(keys, tuple) else (keys,)
     values = np.random.default_rng(3).integers(-9, 9, len(columns[0]))
     rows = pd.DataFrame({"value": values, **dict(enumerate(columns))})
@@ -79,7 +82,9 @@ def test_keys_in_the_order_of_their_first_rows(name, is_traced):
 
     def reduce(keys, values, capacity=None):
         ops = ["sum", "max", "count"]
-        return primitives.reduce_by_key(keys, [values] * 3, ops, order="first", capacity=capacity)
+        return primitives.reduce_by_key(
+            keys, [values] * 3, ops, mesh, order="first", capacity=capacity
+        )
 
     on_device = jax.tree.map(jnp.asarray, keys)
     if is_traced:
@@ -102,12 +107,6 @@ def test_orders_that_are_refused():
     message = "reduce_by_key: order must be 'key' or 'first', got 'last'."
     with pytest.raises(ValueError, match=message):
         primitives.reduce_by_key(np.arange(3), np.arange(3), "sum", order="last")
-    with pytest.raises(NotImplementedError) as raised:
-        primitives.reduce_by_key(np.arange(3), np.arange(3), "sum", mesh_of(2), order="first")
-    assert str(raised.value) == (
-        "reduce_by_key: order must be 'key' over a mesh, got 'first'. Reduce the row ids by 'min' "
-        "too, and sort the results by them."
-    )
 
 
 @pytest.mark.parametrize("name", ["dense", "many, far apart", "digits", "two words"])
