@@ -13,6 +13,7 @@ from ..table._column import NUMBER, Column, ColumnType, bare, show_holes
 from ..table._column_labels import Labels
 from ..table._deferred import force
 from ..table._ndframe import NDFrame
+from ..table._object_functions import as_objects, inferred_labels
 from ..table._recode import as_truths, without_missing
 from ..table._row_index import RANGE, RowIndex
 from ..table._table import Table, either_needed
@@ -51,6 +52,8 @@ class Grouped:
     options: Options
     # Whether group keys are tuples, because `by` or `level` was a list.
     has_tuple_keys: bool = False
+    # Whether keys that are objects label results in the dtype that pandas infers.
+    infers_labels: bool = True
     _found: FoundOnce = dataclasses.field(default_factory=FoundOnce)
 
     def once(self, name: Any, compute: Callable[[], Any]) -> Any:
@@ -77,7 +80,13 @@ class Grouped:
     @property
     def groups(self) -> Groups:
         """The groups."""
-        return self.once("groups", lambda: make_groups(self.key_columns, self.table, self.options))
+        return self.once("groups", self._made_groups)
+
+    def _made_groups(self) -> Groups:
+        groups = make_groups(self.key_columns, self.table, self.options)
+        if self.infers_labels and any(key.kind == "object" for key in groups.keys):
+            groups.keys = inferred_labels(groups.keys, groups.count)
+        return groups
 
     def sums(self, columns: Sequence[Column], plan: Pairs) -> Any:
         """The results of a plan of sums of many rows; None for other plans.
@@ -243,7 +252,11 @@ class GroupByBase:
             column, label = own[at], self._labels[at]
             reduce_on_host = _on_host(column, spec)
             if reduce_on_host is not None:
-                shown.append(reduce_on_host(column, label, groups, self._table, spec, by_segment))
+                result = reduce_on_host(column, label, groups, self._table, spec, by_segment)
+                if column.kind == "object" and result.kind == "string" and not self._is_series:
+                    # pandas infers strings of a series alone.
+                    result = as_objects(result, groups.count, spec.op)
+                shown.append(result)
                 continue
             data, valid = next(results)
             # Without empty groups and missing values, every group has a value.

@@ -11,6 +11,7 @@ from ...primitives.staging import tiered
 from ..ops._column_ops import combine
 from ..table._column import Array, Column, bare, fill_missing, of_family
 from ..table._dtypes import wide
+from ..table._objects import sortable
 from ..table._recode import without_missing
 from ..table._take import settled, take_columns
 from ._filtrations import GroupByPositions
@@ -197,13 +198,13 @@ class GroupByRows(GroupByPositions):
             raise ValueError("na_option must be one of 'keep', 'top', or 'bottom'")
         if method not in ("average", "min", "max", "first", "dense"):
             raise KeyError(method)
-        columns = self._columns
+        columns = [sortable(column, self._table.num_rows) for column in self._columns]
         for column, label in zip(columns, self._labels, strict=True):
             if column.kind == "category" and not column.type.ordered:
                 raise TypeError(
                     f"Cannot perform rank with non-ordered Categorical: column {label!r}"
                 )
-            if column.kind == "object" or column.dtype.kind == "c":
+            if column.dtype.kind == "c":
                 raise TypeError(f"rank: {column.dtype_name} has no order, got column {label!r}.")
         plan = RankPlan(method, bool(ascending), na_option, bool(pct))
         ranks = ranked(tuple(map(bare, columns)), self._groups.segments, plan)

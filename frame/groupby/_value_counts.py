@@ -14,6 +14,7 @@ from ..table._column import Array, Column, ordered_keys
 from ..table._column_labels import Labels
 from ..table._dtypes import wide
 from ..table._filter import filter_rows
+from ..table._object_functions import inferred_labels
 from ..table._row_index import RANGE
 from ..table._sort import sort_rows
 from ..table._table import Table
@@ -43,7 +44,7 @@ class GroupByValueCounts(GroupByReductions):
             _check_counted(key, False)
         # A row for each combination of keys, in order of appearance, with its count.
         options = self._options._replace(sort=False, dropna=False, as_index=True)
-        combined = Grouped(self._table, [*keys, *counted], options)
+        combined = Grouped(self._table, [*keys, *counted], options, infers_labels=False)
         table = GroupByReductions(self._source, Labels.of([None]), [], combined).size()._table
         own, others = table.index.levels[: len(keys)], table.index.levels[len(keys) :]
         without_missing = [*(own if self._options.dropna else ()), *(others if dropna else ())]
@@ -64,6 +65,8 @@ class GroupByValueCounts(GroupByReductions):
         return self._counts_shown(table, "proportion" if normalize else "count")
 
     def _counts_shown(self, table: Table, name: str) -> Any:
+        levels = inferred_labels(table.index.stored, table.num_rows)
+        table = table.replace(index=table.index.with_stored(levels))
         if self._options.as_index:
             return self._source._make_series(table.columns[0], name, table)
         names = [

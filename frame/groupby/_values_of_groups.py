@@ -10,6 +10,7 @@ import pandas as pd
 from ...primitives.staging import tiered
 from ..table._column import Array, Column, to_host
 from ..table._from_host import column_from
+from ..table._objects import sortable
 from ..table._take import gather, settled
 from ..table._tracing import at_once
 from ._grouped_column import Options, Segments
@@ -39,7 +40,8 @@ class SeriesGroupByValues(SeriesGroupByRankedRows):
 
     def _monotonic(self, is_decreasing: bool) -> Any:
         (column,), segments = self._columns, self._groups.segments
-        if column.kind == "object" or column.dtype.kind == "c":
+        column = sortable(column, self._table.num_rows)
+        if column.dtype.kind == "c":
             raise TypeError(
                 f"groupby: values of {column.dtype_name} have no order. Select another column."
             )

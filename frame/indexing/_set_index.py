@@ -14,6 +14,7 @@ from ..table._column import Column
 from ..table._column_labels import Labels
 from ..table._from_host import column_from
 from ..table._ndframe import FrameBase, SeriesBase
+from ..table._object_functions import inferred, inferred_labels
 from ..table._objects import sortable
 from ..table._row_index import RANGE, RowIndex
 from ..table._sort import sort_rows
@@ -25,6 +26,21 @@ from ._shape import columns_after, relabelled
 
 class IndexMoves(Renaming):
     """Methods of the index that frames and series share."""
+
+    def infer_objects(self, copy: Any = None) -> Self:
+        """Converts columns of Python objects to the dtype that pandas infers from their values.
+
+        Differences from pandas:
+            Inside `jit` such columns stay objects.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> str(JaxSeries([1, 2], dtype=object).infer_objects().dtype)
+            'int64'
+        """
+        del copy
+        table = self._table
+        return self._with_columns([inferred(column, table.num_rows) for column in table.columns])
 
     def _levels_at(self, level: Any) -> list[int]:
         """The positions of the levels that `level` names; None names all."""
@@ -194,8 +210,8 @@ class FrameIndexMoves(FrameBase, IndexMoves):
                 allow_duplicates=allow_duplicates, names=names,
             ),
         )  # fmt: skip
-        levels = table.index_columns()
-        columns = (*(levels[position] for position in sorted(positions)), *table.columns)
+        levels = [table.index_columns()[position] for position in sorted(positions)]
+        columns = (*inferred_labels(levels, table.num_rows), *table.columns)
         return self._of(table.replace(columns=columns, index=new_index), Labels(labels))
 
     def _with_sorted_columns(self, level: Any, ascending: Any, na_position: Any, new: bool) -> Self:

@@ -13,6 +13,7 @@ from ..table._distinct_values import distinct_values
 from ..table._from_host import check_width
 from ..table._ndframe import FrameBase, NDFrame, as_series
 from ..table._nullable import family_of
+from ..table._objects import hashed
 from ..table._recode import renumbered
 from ..table._tracing import at_once, is_traced
 
@@ -117,7 +118,11 @@ def _codes_and_values(series: Any) -> tuple[Array, Any]:
     if column.kind == "category":
         categories = column.dictionary.values
         return column.data, pd.Series(pd.Categorical(categories, categories, column.type.ordered))
-    if column.kind == "object" or column.dtype.kind == "c":
+    if column.kind == "object":
+        keys = hashed(column, table.num_rows)
+        assert keys.type.dictionary is not None
+        return keys.data, pd.Series(keys.type.dictionary.values, dtype=object)
+    if column.dtype.kind == "c":
         raise NotImplementedError(
             f"get_dummies: column {series._name!r} of dtype {column.dtype_name} cannot be sorted. "
             "Use to_pandas() and pandas' get_dummies."

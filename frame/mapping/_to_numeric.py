@@ -29,7 +29,7 @@ def to_numeric(arg: Any, errors: str = "raise", downcast: Any = None) -> Any:
         of their unit, NaT the least int64.
 
     Raises:
-        TypeError: a column of objects.
+        TypeError: an object is no number, and no string of one.
         ValueError: a string is not a number.
 
     Differences from pandas:
@@ -47,17 +47,21 @@ def to_numeric(arg: Any, errors: str = "raise", downcast: Any = None) -> Any:
         return as_series(parsed) if pd.api.types.is_list_like(parsed) else parsed
     arg = as_series(arg)
     column, table = arg._only, arg._table
+    rows = table.num_rows, table.layout
+
+    def parse(values: pd.Series) -> pd.Series:
+        return untyped_pandas.to_numeric(values, errors=errors, downcast=downcast)
+
     if column.is_numeric:
         if downcast is not None:
             raise NotImplementedError("to_numeric: downcast is for strings. Use astype().")
         return arg
     if column.type.is_time:
         return arg._with_column(Column(column.data))
+    if column.kind == "object":
+        return arg._with_column(through_values(column, *rows, parse, "to_numeric"))
     if column.kind not in ("string", "category"):
         raise TypeError(f"to_numeric: Invalid object type, got a column of {column.dtype_name}.")
 
-    def parse(strings: pd.Series) -> pd.Series:
-        return untyped_pandas.to_numeric(strings, errors=errors, downcast=downcast)
-
-    numbers = through_values(as_string(column), table.num_rows, table.layout, parse, "to_numeric")
+    numbers = through_values(as_string(column), *rows, parse, "to_numeric")
     return arg._with_column(numbers)

@@ -14,6 +14,7 @@ from ..table._column import Column, Scalar, fill_missing
 from ..table._from_host import check_width
 from ..table._holes import assumes_holes
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._object_functions import host_series, of_rows
 from ..table._table import Count
 from ..table._take import any_missing
 from ..table._tracing import answered_at_once, is_traced
@@ -27,6 +28,8 @@ def clipped(column: Column, lower: Any, upper: Any, label: Hashable, num_rows: C
             f"clip: column {label!r} must not be complex. Clip its parts, map(jnp.real) and "
             "map(jnp.imag)."
         )
+    if column.kind == "object":
+        return _clipped_objects(column, lower, upper, num_rows)
     column = original = fill_missing(column)
     for op, bound in (("np.maximum", lower), ("np.minimum", upper)):
         if bound is None or (isinstance(bound, (float, np.floating)) and np.isnan(bound)):
@@ -57,6 +60,14 @@ def clipped(column: Column, lower: Any, upper: Any, label: Hashable, num_rows: C
             result = Column(data, result.valid)
         column = result
     return column
+
+
+def _clipped_objects(column: Column, lower: Any, upper: Any, num_rows: Count) -> Column:
+    lower, upper = (
+        host_series(bound, num_rows) if isinstance(bound, Column) else bound
+        for bound in (lower, upper)
+    )
+    return of_rows(column, num_rows, lambda rows: rows.clip(lower, upper), "clip")
 
 
 def _is_out_of_range(bound: Any, column: Column) -> bool:

@@ -11,6 +11,7 @@ from ..align._align import same_labels
 from ..table._alive import named
 from ..table._column import Column
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._object_functions import host_series
 from ..table._table import Count, is_row
 from ..table._tracing import answered_at_once, is_traced
 from ._array_ops import LOGIC, REFLECTED, SYMBOLS
@@ -247,10 +248,8 @@ def _check(name: str, level: Any, axis: Any, axes: tuple[Any, ...], kind: str) -
 
 
 def _same_values(a: Column, b: Column, num_rows: Count) -> bool:
-    if a.kind == "object" or b.kind == "object":
-        raise NotImplementedError(
-            "equals: columns of objects are not supported. Compare the results of to_pandas()."
-        )
+    if {a.kind, b.kind} & {"object", "list"}:
+        return host_series(a, num_rows).equals(host_series(b, num_rows))
     if a.dtype_name != b.dtype_name or (a.valid is None) != (b.valid is None):
         return False
     if a.kind == "category" and a.type != b.type:

@@ -328,9 +328,7 @@ def one_each(frame: FrameBase, results: Sequence[Any], op: str, name: Hashable =
         table = traced_table(results, types, labels, op).replace(needed=frame._table.needed)
         return frame.series_class._of(table, name)
     values = [
-        host_value(*result, type)
-        if isinstance(result, Reduced)
-        else pd.array(np.array([result], object), "str" if type.kind == "string" else None)
+        host_value(*result, type) if isinstance(result, Reduced) else host_result(result, type.kind)
         for result, type in zip(results, types, strict=True)
     ]
     if _are_objects(columns, op):
@@ -338,6 +336,13 @@ def one_each(frame: FrameBase, results: Sequence[Any], op: str, name: Hashable =
     else:
         series = host_series(values, labels)
     return frame.series_class._of(table_of_series(series), name)
+
+
+def host_result(result: Any, kind: str) -> Any:
+    """A result of the host as an array of one element."""
+    array = np.empty(1, object)
+    array[0] = result
+    return pd.array(array, "str") if kind == "string" else array
 
 
 def in_jit(op: str, label: Hashable, column: Column) -> NotImplementedError:

@@ -18,6 +18,7 @@ from ..table._dtypes import wide
 from ..table._from_host import column_from
 from ..table._layout import ONE_DEVICE, Layout
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._object_functions import host_series
 from ..table._recode import recoded
 from ..table._sort import argsort_rows, sort_rows
 from ..table._table import Count, is_row
@@ -108,6 +109,9 @@ class SeriesRankedRows(RankedRows, SeriesBase):
     @answered_at_once
     def _is_monotonic(self, is_decreasing: bool) -> Any:
         column, table = self._only, self._table
+        if column.kind == "object" and not is_traced(column, table.num_rows):
+            name = "is_monotonic_decreasing" if is_decreasing else "is_monotonic_increasing"
+            return bool(getattr(host_series(column, table.num_rows), name))
         missing = column.missing()
         if column.kind == "category":
             # pandas compares their codes, of which a missing value has -1.

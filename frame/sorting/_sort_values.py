@@ -10,6 +10,7 @@ from ..align._as_column import as_column
 from ..table._arguments import axis_number, check_flag, no_inplace, only_rows
 from ..table._column import Array, Column, ordered_keys
 from ..table._column_labels import check_unambiguous
+from ..table._distinct_objects import Order
 from ..table._dtypes import wide
 from ..table._expressions import evaluated, is_expression
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
@@ -51,8 +52,8 @@ def _check(kind: Any, axis: Any, inplace: bool, owner: NDFrame) -> None:
     no_inplace("sort_values", inplace)
 
 
-def _keyed(series: SeriesBase, key: Any) -> Column:
-    """The sort column of a series, after applying `key`."""
+def _keyed(series: SeriesBase, key: Any, order: Order = "full") -> Column:
+    """The sort column of a series, after applying `key`; its objects need an order."""
     table, result = series._table, series if key is None else key(series)
     if isinstance(result, SeriesBase):
         column, num_rows = result._only, result._table.num_rows
@@ -62,7 +63,7 @@ def _keyed(series: SeriesBase, key: Any) -> Column:
             raise ValueError("User-provided `key` function must not change the shape of the array.")
     else:
         column = as_column(result, table, series._name)
-    return sortable(column, table.num_rows)
+    return sortable(column, table.num_rows, order)
 
 
 class FrameSorting(FrameBase):
@@ -96,7 +97,9 @@ class FrameSorting(FrameBase):
         labels = list(by) if isinstance(by, list) else [by]
         mismatch = "Length of ascending ({}) != length of by ({})"
         directions = as_directions(ascending, len(labels), mismatch)
-        columns = [_keyed(self._series_by(label), key) for label in labels]
+        # As in pandas, numbers beside strings have an order if there are several keys.
+        order: Order = "full" if len(labels) == 1 else "groups"
+        columns = [_keyed(self._series_by(label), key, order) for label in labels]
         keys = sort_keys(columns, directions, na_position)
         table = sort_rows(self._table, keys)
         return self._like(table.replace(index=RANGE) if ignore_index else table)

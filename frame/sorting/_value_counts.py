@@ -21,6 +21,7 @@ from ..table._filter import MOST_PADDED, filter_rows
 from ..table._from_host import column_from
 from ..table._layout import ONE_DEVICE, Layout
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._object_functions import inferred_labels
 from ..table._objects import has_order, hashed, is_hashed
 from ..table._recode import without_missing
 from ..table._row_index import RANGE, RowIndex
@@ -162,6 +163,10 @@ class ValueCounts(NDFrame):
             is_small = _is_small(columns, self._table)
             count = _counts_together if is_small else _counts_of_rows
             table = count(columns, self._table, names, dropna, descending)
+        if isinstance(self, FrameBase) and any(column.kind == "object" for column in columns):
+            # As the keys of groups.
+            levels = inferred_labels(table.index.stored, table.num_rows)
+            table = table.replace(index=table.index.with_stored(levels))
         if dropna and len(names) > 1:
             # As the keys of groups, levels of bools without a missing one are bools.
             levels = [

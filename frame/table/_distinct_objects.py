@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The distinct values of Python objects: equal by hash and `==`, in their order if they have one."""
+"""The distinct values of Python objects, by hash and `==`, in their order if they have one."""
 
 import decimal
 from typing import Any, Literal, NamedTuple, TypeAlias

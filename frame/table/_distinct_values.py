@@ -93,7 +93,9 @@ def _code_counts(codes: Array, num_rows: Count, size: int, layout: Layout) -> Ar
 
 def _series_of_codes(column: Column, codes: np.ndarray) -> pd.Series:
     data: Any = codes.astype(np.int32)
-    of_codes = Column(data, None, column.type) if column.lists is None else column.moved((data, None))
+    of_codes = (
+        Column(data, None, column.type) if column.lists is None else column.moved((data, None))
+    )
     values = to_host(of_codes, len(codes))
     return pd.Series(values, dtype=values.dtype)
 
@@ -129,7 +131,13 @@ def through_values(
     Inside `jit` the column must have strings or categories. `method` is for errors.
     """
     positions, values = at_once(distinct_values, column, num_rows, layout, method)
-    return looked_up(column_of_results(convert(values), method), positions, num_rows, layout)
+    results = convert(values)
+    if column.kind == "object" and results.dtype == object:
+        # None and NaN stay apart.
+        table = column_from(results, ONE_DEVICE.capacity_for(len(results)), ONE_DEVICE, method)
+    else:
+        table = column_of_results(results, method)
+    return looked_up(table, positions, num_rows, layout)
 
 
 def column_of_results(

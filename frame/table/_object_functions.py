@@ -15,10 +15,11 @@ from ._dictionary import Dictionary, HostObjects
 from ._distinct_values import column_of_results, through_values
 from ._dtypes import narrowed
 from ._from_host import column_from
+from ._holes import assumes_holes
 from ._layout import ONE_DEVICE, Layout, layout_of
 from ._recode import shifted
 from ._table import Count
-from ._tracing import is_traced
+from ._tracing import at_once, is_traced
 
 
 def evaluate_each(
@@ -103,10 +104,66 @@ def with_object(column: Column, value: Any) -> tuple[Column, np.int32]:
 
 
 def inferred(column: Column, num_rows: Count) -> Column:
-    """A column of objects in the dtype that pandas infers; other columns as they are."""
+    """A column of objects in the dtype that pandas infers from its values.
+
+    Other columns stay as they are, and so do all inside `jit`.
+    """
     if column.kind != "object" or is_traced(column, num_rows):
         return column
-    values = host_series(column, num_rows).infer_objects()
+    values = at_once(host_series, column, num_rows).infer_objects()
+    return _in_other_dtype(column, values)
+
+
+def inferred_labels(columns: Sequence[Column], num_rows: Count) -> tuple[Column, ...]:
+    """Columns of objects that become labels, in the dtypes that pandas infers for an index.
+
+    The schema of a plan knows no values: its labels stay objects.
+    """
+    if not any(column.kind == "object" for column in columns) or assumes_holes():
+        return tuple(columns)
+    return tuple(_inferred_level(column, num_rows) for column in columns)
+
+
+def _inferred_level(column: Column, num_rows: Count) -> Column:
+    if column.kind != "object" or is_traced(column, num_rows):
+        return column
+    values = at_once(host_series, column, num_rows)
+    inferred = values.infer_objects()
+    if isinstance(inferred.dtype, pd.StringDtype) and any(value is None for value in values):
+        return column
+    return _in_other_dtype(column, inferred)
+
+
+def _in_other_dtype(column: Column, values: pd.Series) -> Column:
     if values.dtype == object:
         return column
     return column_from(narrowed(values), column.capacity, layout_like(column.data), "objects")
+
+
+def of_rows(
+    column: Column, num_rows: Count, function: Callable[[pd.Series], pd.Series], method: str
+) -> Column:
+    """Applies a function of a pandas series of all rows to a column of objects.
+
+    Raises:
+        NotImplementedError: the objects of the rows are not known inside `jit`.
+    """
+    if is_traced(column, num_rows):
+        raise NotImplementedError(
+            f"{method}: inside jit the objects of the rows are not known. Call {method} before jit."
+        )
+    return column_like(function(at_once(host_series, column, num_rows)), column)
+
+
+def objects_apart(
+    columns: Sequence[Column],
+    on_device: Callable[[Sequence[Column], Sequence[Any]], Sequence[Column]],
+    on_host: Callable[[Column], Column],
+    labels: Sequence[Any],
+) -> list[Column]:
+    """Results of columns, with their labels: those of objects one by one, of others together."""
+    others = [at for at, column in enumerate(columns) if column.kind != "object"]
+    if len(others) == len(columns):
+        return list(on_device(columns, labels))
+    found = iter(on_device([columns[at] for at in others], [labels[at] for at in others]))
+    return [on_host(column) if column.kind == "object" else next(found) for column in columns]

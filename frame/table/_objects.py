@@ -77,7 +77,8 @@ def missing_apart(column: Column, num_rows: Count) -> Column:
     if column.kind not in ("object", "list"):
         return column
     keys, values = hashed(column, num_rows), column.type.dictionary
-    assert values is not None and keys.type.dictionary is not None
+    assert values is not None
+    assert keys.type.dictionary is not None
     if is_hashed(column):
         return keys
     is_missing = pd.isna(values.values)
@@ -104,8 +105,8 @@ def _kind_of(missing: Any) -> str:
     return "float" if isinstance(missing, (float, np.floating)) else type(missing).__name__
 
 
-def sortable(column: Column, num_rows: Count) -> Column:
-    """`hashed`, whose codes are in the order of `<`.
+def sortable(column: Column, num_rows: Count, order: Order = "full") -> Column:
+    """`hashed`, whose codes are in the order of `<`, or in that of groups.
 
     Raises:
         TypeError: the values have no order.
@@ -113,7 +114,7 @@ def sortable(column: Column, num_rows: Count) -> Column:
     if column.kind not in ("object", "list"):
         return column
     keys = hashed(column, num_rows)
-    check_order(keys, "full")
+    check_order(keys, order)
     return keys
 
 

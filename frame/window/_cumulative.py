@@ -20,6 +20,7 @@ from ..table._dictionary import Dictionary, string_index
 from ..table._dtypes import wide
 from ..table._layout import Layout
 from ..table._ndframe import NDFrame, SeriesBase
+from ..table._object_functions import objects_apart, of_rows
 from ..table._table import Count, Table, is_row
 from ..table._take import hole_kind, with_holes
 from ..table._tracing import is_traced
@@ -225,10 +226,25 @@ class Cumulative(NDFrame):
 
     def _cumulate(self, name: str, axis: Any, skipna: bool, numeric_only: bool) -> Self:
         of = numeric_part(self) if numeric_only else self
-        arguments = (name, of._table.columns, of._names, check_flag(skipna, "skipna"))
-        is_across = axis_number(axis or 0, self)
-        columns = cumulate_across(*arguments) if is_across else cumulate(*arguments, self._table)
-        return of._like(of._table.with_columns(columns))
+        table, skipna = of._table, check_flag(skipna, "skipna")
+        if axis_number(axis or 0, self):
+            return of._like(
+                table.with_columns(cumulate_across(name, table.columns, of._names, skipna))
+            )
+
+        def on_host(column: Column) -> Column:
+            def cumulated(rows: Any) -> Any:
+                return getattr(rows, name)(skipna=skipna)
+
+            return of_rows(column, table.num_rows, cumulated, name)
+
+        columns = objects_apart(
+            table.columns,
+            lambda columns, labels: cumulate(name, columns, labels, skipna, table),
+            on_host,
+            of._names,
+        )
+        return of._like(table.with_columns(columns))
 
 
 def numeric_part(of: Any) -> Any:

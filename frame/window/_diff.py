@@ -113,8 +113,8 @@ class Changes(NDFrame):
         table = self._table
         if not table.columns:
             return self
-        if any(column.is_nullable for column in table.columns):
-            return self._with_columns(self._changes_of_nullable("sub", periods))
+        if any(_by_operators(column) for column in table.columns):
+            return self._with_columns(self._changes_by_operators("sub", periods))
         columns = tuple(map(fill_missing, table.columns))
         dtypes, types = zip(*map(_difference, columns, self._names), strict=True)
         arrays = tuple(column.arrays for column in columns)
@@ -148,8 +148,8 @@ class Changes(NDFrame):
         table = self._table
         if not table.columns:
             return self
-        if any(column.is_nullable for column in table.columns):
-            return self._with_columns(self._changes_of_nullable("truediv", periods))
+        if any(_by_operators(column) for column in table.columns):
+            return self._with_columns(self._changes_by_operators("truediv", periods))
         data = tuple(
             _as_floats(column, label)
             for column, label in zip(table.columns, self._names, strict=True)
@@ -158,12 +158,12 @@ class Changes(NDFrame):
         changes = _relative_change(data, steps, table.num_rows, self._layout)
         return self._with_columns([Column(change) for change in changes])
 
-    def _changes_of_nullable(self, op: str, periods: int) -> list[Column]:
-        """The differences, or the relative changes, some of nullable columns: by operators."""
+    def _changes_by_operators(self, op: str, periods: int) -> list[Column]:
+        """The differences, or the relative changes, some of nullable columns or of objects."""
         changes = []
         for column, label in zip(self._table.columns, self._names, strict=True):
             series = self._make_series(column, label)
-            if not column.is_nullable:
+            if not _by_operators(column):
                 of = series.diff if op == "sub" else series.pct_change
                 changes.append(of(periods)._only)
                 continue
@@ -176,6 +176,11 @@ class Changes(NDFrame):
                 (change,) = combine("sub", [(change, Scalar(1))], self._table.num_rows, [label])
             changes.append(change)
         return changes
+
+
+def _by_operators(column: Column) -> bool:
+    """Whether differences of a column are those of its operators."""
+    return column.is_nullable or column.kind == "object"
 
 
 def _as_floats(column: Column, label: Any) -> Array:

@@ -19,6 +19,7 @@ from ..table._dtypes import narrowed
 from ..table._from_host import check_width
 from ..table._layout import Layout
 from ..table._ndframe import NDFrame
+from ..table._object_functions import with_object
 from ..table._recode import renumbered
 from ..table._table import Count, Table
 from ..table._take import gather, missing_elsewhere, position, settled
@@ -88,7 +89,10 @@ def _filling(column: Column, fill_value: Any) -> tuple[Column, Filling]:
         if value is pd.NA:
             value = np.nan if column.is_float else None
         return column, Filling(column.dtype, None if value is None else column.dtype.type(value))
-    holds_numbers = column.kind in ("object", "list")
+    if column.kind == "object":
+        column, position = with_object(column, None if fill_value is NO_VALUE else fill_value)
+        return column, Filling(column.dtype, position)
+    holds_numbers = column.kind == "list"
     if column.dtype == jnp.bfloat16 or (holds_numbers and fill_value is NO_VALUE):
         value = -1 if holds_numbers else np.nan if fill_value is NO_VALUE else fill_value
         return column, Filling(column.dtype, column.dtype.type(value))
