@@ -21,6 +21,7 @@ from ..table._from_host import column_from
 from ..table._layout import ONE_DEVICE
 from ..table._lists import column_of_lists
 from ..table._lists_on_host import lists_from_arrow
+from ..table._object_functions import as_objects
 from ..table._recode import (
     as_string,
     holds_strings,

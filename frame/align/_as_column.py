@@ -130,6 +130,11 @@ def is_mask(key: Any) -> bool:
     )
 
 
+def names_labels(key: Any) -> bool:
+    """Whether the values of a series are labels of rows to select, not flags."""
+    return isinstance(key, SeriesBase) and not key._only.is_bool and key._only.kind != "object"
+
+
 def as_mask(key: Any, table: Table, of_length: type[Exception] = IndexError) -> Array:
     """Aligns a mask with the rows of a table.
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`[]`, `iloc`, `head`, `tail` and `take`: selection of columns and rows."""
 
+import sys
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Self
 
@@ -20,6 +21,8 @@ from ..table._table import as_count
 from ..table._take import position, slice_rows, take_rows
 from ..table._tracing import answered_at_once, is_traced
 from ..table._unsupported import lacking
+from ._chained import OF_INDEXER, OF_OBJECT, warn_of_chained
+from ._set_rows import set_rows
 
 
 def _is_position(end: Any) -> bool:
@@ -68,8 +71,13 @@ class RowSelection(NDFrame):
 
     @property
     def iloc(self) -> "ILocIndexer":
-        """Selects rows by position, with an integer, a slice, a list or a mask."""
+        """Selects rows by position, with an integer, a slice, a list or a mask.
+
+        Assignment is that of `loc`.
+        """
         return ILocIndexer(self)
+
+    iat = iloc
 
     def _known_rows(self) -> int:
         if is_traced(self._table.num_rows):
@@ -170,6 +178,10 @@ class ILocIndexer:
         if not isinstance(key, (list, np.ndarray, jax.Array, pd.Index, SeriesBase)):
             raise TypeError(f"iloc: rows must be integers, a slice, a list or a mask, got {key!r}.")
         return self._of._taken(key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        warn_of_chained(sys.getrefcount(self._of), self._of, OF_INDEXER)
+        set_rows(self._of, "iloc", key, value)
 
     def _of_both(self, rows: Any, columns: Any) -> Any:
         positions = np.arange(len(self._of._labels))[columns]
@@ -295,6 +307,13 @@ class SeriesSelection(SeriesBase, RowSelection):
         if isinstance(key, slice):
             return self._between(key)
         return self.loc[key]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        warn_of_chained(sys.getrefcount(self), self, OF_OBJECT)
+        is_by_position = isinstance(key, slice) and all(
+            end is None or _is_position(end) for end in (key.start, key.stop, key.step)
+        )
+        set_rows(self, "iloc" if is_by_position else "loc", key, value)
 
     def get(self, key: Any, default: Any = None) -> Any:
         """The values of a label, or `default`."""

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """`loc` and dropping of rows: selection by label."""
 
+import sys
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
-from ..align._as_column import is_mask
+from ..align._as_column import is_mask, names_labels
 from ..mapping._isin import flags_in
 from ..table._arguments import only_rows
 from ..table._column import Array
@@ -15,7 +16,9 @@ from ..table._expressions import apply_if_callable
 from ..table._filter import filter_rows
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._tracing import answered_at_once, is_traced
+from ._chained import OF_INDEXER, warn_of_chained
 from ._getitem import RowSelection
+from ._set_rows import set_rows
 from ._xs import LevelSelection, is_row_key
 
 
@@ -40,10 +43,8 @@ class LocIndexer:
         return self._of._columns_of(columns)._rows_at(rows)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        raise NotImplementedError(
-            "loc: rows cannot be set in place. Write frame[column] = frame[column].where(~mask, "
-            "value)."
-        )
+        warn_of_chained(sys.getrefcount(self._of), self._of, OF_INDEXER)
+        set_rows(self._of, "loc", key, value)
 
 
 class LabelSelection(LevelSelection, RowSelection):
@@ -53,9 +54,15 @@ class LabelSelection(LevelSelection, RowSelection):
     def loc(self) -> LocIndexer:
         """Selects rows and columns by a mask, a label, a list of labels or an inclusive slice.
 
+        Assignment gives the frame other columns; the arrays of the old ones do not change.
+
         Differences from pandas:
-            Assignment is not supported. Inside `jit` rows must be selected by masks. A slice of
+            Inside `jit` rows must be selected by masks, and set to a scalar or a series. A slice of
             labels, and a list of tuples, copy the row labels to the host, unless they are a range.
+
+        Cost:
+            Assignment by a mask is one choice for each column set. Setting rows by label copies the
+            labels to the host, and adding a row all columns: a loop over rows is slow.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -64,6 +71,9 @@ class LabelSelection(LevelSelection, RowSelection):
             [3, 1]
             >>> frame.loc[frame.x > 1, "y"].tolist()
             [5, 6]
+            >>> frame.loc[frame.x > 2, "y"] = 0
+            >>> frame.y.tolist()
+            [4, 5, 0]
         """
         return LocIndexer(self)
 
@@ -91,7 +101,7 @@ class LabelSelection(LevelSelection, RowSelection):
         rows = apply_if_callable(rows, self)
         if isinstance(rows, slice) and rows == slice(None):
             return self._like(self._table)
-        if is_mask(rows):
+        if is_mask(rows) and not names_labels(rows):
             return self._filtered(rows)
         return self._labelled(rows)
 

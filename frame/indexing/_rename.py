@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 
 from ..align._as_column import as_column, one_column
-from ..table._arguments import axis_number, no_inplace
+from ..table._arguments import axis_number
 from ..table._column_labels import Labels
 from ..table._expressions import is_expression
 from ..table._from_host import index_from
+from ..table._in_place import with_inplace
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._row_index import RowIndex
 from ..table._suggestions import the_columns
@@ -88,6 +89,7 @@ class Renaming(NDFrame):
         row_ids = pd.Series(np.arange(len(self)), index=self.index)
         return self._taken(row_ids.filter(items=items, like=like, regex=regex).to_numpy())
 
+    @with_inplace
     def drop(
         self,
         labels: Any = None,
@@ -106,7 +108,6 @@ class Renaming(NDFrame):
             >>> JaxFrame({"x": [1], "y": [2]}).drop(columns="x").columns.tolist()
             ['y']
         """
-        no_inplace("drop", inplace)
         if labels is not None:
             if index is not None or columns is not None:
                 raise ValueError("Cannot specify both 'labels' and 'index'/'columns'")
@@ -125,6 +126,7 @@ class Renaming(NDFrame):
 class FrameRenaming(FrameBase, Renaming):
     """Changes of a frame's labels."""
 
+    @with_inplace
     def rename(
         self,
         mapper: Any = None,
@@ -148,7 +150,6 @@ class FrameRenaming(FrameBase, Renaming):
             >>> JaxFrame({"x": [1]}).rename(columns={"x": "y"}).columns.tolist()
             ['y']
         """
-        no_inplace("rename", inplace)
         if mapper is not None and (index is not None or columns is not None):
             raise TypeError("Cannot specify both 'mapper' and any of 'index' or 'columns'")
         if mapper is not None and axis_number(axis or 0, self):
@@ -162,6 +163,7 @@ class FrameRenaming(FrameBase, Renaming):
             raise TypeError("must pass an index to rename")
         return self._relabelled(lambda f: f.rename(columns=columns, level=level, errors=errors))
 
+    @with_inplace
     def rename_axis(
         self,
         mapper: Any = ...,
@@ -173,7 +175,6 @@ class FrameRenaming(FrameBase, Renaming):
         inplace: bool = False,
     ) -> Self:
         """Sets the name of the index or of the columns."""
-        no_inplace("rename_axis", inplace)
         if mapper is not ... and axis_number(axis, self):
             mapper, columns = ..., mapper
         named = self._with_index(self._named_index(mapper, index))
@@ -239,6 +240,7 @@ class FrameRenaming(FrameBase, Renaming):
 class SeriesRenaming(SeriesBase, Renaming):
     """Changes of a series' name and row labels."""
 
+    @with_inplace
     def rename(
         self,
         index: Any = None,
@@ -254,7 +256,6 @@ class SeriesRenaming(SeriesBase, Renaming):
         Differences from pandas:
             Row labels cannot be renamed: a dict or a function raises.
         """
-        no_inplace("rename", inplace)
         axis_number(axis or 0, self)
         if callable(index) or isinstance(index, (dict, pd.Series, list, np.ndarray)):
             raise NotImplementedError(
@@ -263,6 +264,7 @@ class SeriesRenaming(SeriesBase, Renaming):
             )
         return self._of(self._table, index)
 
+    @with_inplace
     def rename_axis(
         self,
         mapper: Any = ...,
@@ -273,7 +275,6 @@ class SeriesRenaming(SeriesBase, Renaming):
         inplace: bool = False,
     ) -> Self:
         """Sets the name of the index."""
-        no_inplace("rename_axis", inplace)
         axis_number(axis, self)
         return self._with_index(self._named_index(mapper, index))
 

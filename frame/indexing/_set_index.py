@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 
 from ..sorting._sort_values import as_directions, sort_keys
-from ..table._arguments import axis_number, no_inplace, only_rows
+from ..table._arguments import axis_number, only_rows
 from ..table._column import Column
 from ..table._column_labels import Labels
 from ..table._from_host import column_from
+from ..table._in_place import with_inplace
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._object_functions import inferred, inferred_labels
 from ..table._objects import sortable
@@ -51,6 +52,7 @@ class IndexMoves(Renaming):
         empty = index_names(index)
         return [empty._get_level_number(one) for one in levels]
 
+    @with_inplace
     def sort_index(
         self,
         *,
@@ -74,7 +76,6 @@ class IndexMoves(Renaming):
             >>> JaxSeries([1, 2], index=["b", "a"]).sort_index().tolist()
             [2, 1]
         """
-        no_inplace("sort_index", inplace)
         if key is not None:
             raise NotImplementedError(
                 "sort_index: key= is not supported. Sort by a column with the key's values."
@@ -135,6 +136,7 @@ class IndexMoves(Renaming):
 class FrameIndexMoves(FrameBase, IndexMoves):
     """Methods of the index of a frame."""
 
+    @with_inplace
     def set_index(
         self,
         keys: Any,
@@ -151,7 +153,6 @@ class FrameIndexMoves(FrameBase, IndexMoves):
             >>> JaxFrame({"k": ["a", "b"], "x": [1, 2]}).set_index("k").index.tolist()
             ['a', 'b']
         """
-        no_inplace("set_index", inplace)
         table = self._table
         keys = keys if isinstance(keys, list) else [keys]
         absent = [key for key in keys if _is_label(key) and key not in self._labels]
@@ -177,6 +178,7 @@ class FrameIndexMoves(FrameBase, IndexMoves):
             raise ValueError(f"Index has duplicate keys: {duplicates}")
         return result
 
+    @with_inplace
     def reset_index(
         self,
         level: Any = None,
@@ -195,7 +197,6 @@ class FrameIndexMoves(FrameBase, IndexMoves):
             >>> JaxFrame({"x": [1, 2]}, index=["a", "b"]).reset_index().columns.tolist()
             ['index', 'x']
         """
-        no_inplace("reset_index", inplace)
         table, index = self._table, self._table.index
         positions = self._levels_at(level)
         remaining = [position for position in range(index.num_levels) if position not in positions]
@@ -228,6 +229,7 @@ class FrameIndexMoves(FrameBase, IndexMoves):
 class SeriesIndexMoves(SeriesBase, IndexMoves):
     """Methods of the index of a series."""
 
+    @with_inplace
     def reset_index(
         self,
         level: Any = None,
@@ -238,7 +240,6 @@ class SeriesIndexMoves(SeriesBase, IndexMoves):
         allow_duplicates: bool = False,
     ) -> Any:
         """Moves index levels to columns of a frame, or drops them."""
-        no_inplace("reset_index", inplace)
         frame = self.to_frame(name) if name is not ... else self.to_frame()
         frame = frame.reset_index(level, drop=drop, allow_duplicates=allow_duplicates)
         return self._like(frame._table) if drop else frame

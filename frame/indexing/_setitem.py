@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`frame[label] = values` and `assign`. Assignment binds a label to new arrays."""
 
+import sys
 from collections.abc import Hashable
 from typing import Any, Self
 
@@ -11,23 +12,29 @@ from ..align._as_column import as_column, is_mask, one_column, parts_of
 from ..table._expressions import apply_if_callable, evaluated, is_expression
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._table import either_needed
+from ._chained import OF_OBJECT, warn_of_chained
+from ._set_rows import set_rows, set_where
 
 
 class FrameAssignment(FrameBase):
     """Assignment of columns."""
 
-    def __setitem__(self, label: Hashable, value: Any) -> None:
+    def __setitem__(self, label: Any, value: Any) -> None:
+        warn_of_chained(sys.getrefcount(self), self, OF_OBJECT)
         if isinstance(label, (list, np.ndarray, pd.Index)) and not is_mask(label):
             for one, part in zip(label, parts_of(value, len(label)), strict=True):
                 self[one] = part
             return
+        if isinstance(label, FrameBase):
+            set_where(self, label, value)
+            return
         # From Python 3.12 on a slice is hashable.
-        names_rows = isinstance(label, slice) or is_expression(label)
-        if names_rows or not isinstance(label, Hashable):
-            raise NotImplementedError(
-                "JaxFrame: rows cannot be set in place. "
-                "Use where() or mask() and assign the result."
-            )
+        if isinstance(label, slice) or is_expression(label) or is_mask(label):
+            is_by_position = isinstance(label, slice) and not isinstance(label.start, str)
+            set_rows(self, "iloc" if is_by_position else "loc", label, value)
+            return
+        if not isinstance(label, Hashable):
+            raise TypeError(f"unhashable type: {type(label).__name__!r}. Name one column.")
         value = one_column(evaluated(value, self))
         column = as_column(value, self._table, label)
         columns = list(self._table.columns)

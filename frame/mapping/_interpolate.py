@@ -9,9 +9,10 @@ import numpy as np
 
 from ... import primitives
 from ...primitives.staging import tiered
-from ..table._arguments import no_inplace, only_rows
+from ..table._arguments import only_rows
 from ..table._column import Array, Column, fill_missing, of_family
 from ..table._dtypes import wide
+from ..table._in_place import with_inplace
 from ..table._layout import Layout
 from ..table._ndframe import NDFrame
 from ..table._table import Count, is_row
@@ -23,6 +24,7 @@ _DIRECTIONS = ("forward", "backward", "both")
 class Interpolation(NDFrame):
     """`interpolate`, shared by frames and series."""
 
+    @with_inplace
     def interpolate(
         self,
         method: str = "linear",
@@ -46,7 +48,6 @@ class Interpolation(NDFrame):
             >>> JaxSeries([1.0, None, None, 4.0, None]).interpolate().tolist()
             [1.0, 2.0, 3.0, 4.0, 4.0]
         """
-        no_inplace("interpolate", inplace)
         only_rows("interpolate", axis, self, "Transpose first.")
         direction = "forward" if limit_direction is None else limit_direction.lower()
         if method != "linear":

@@ -13,9 +13,10 @@ import pandas as pd
 from ... import primitives
 from ...primitives.staging import tiered
 from ..align._as_column import as_column
-from ..table._arguments import axis_number, check_flag, no_inplace, only_rows
+from ..table._arguments import axis_number, check_flag, only_rows
 from ..table._column import Array, Column, fill_missing, missing_rows
 from ..table._filter import filter_rows
+from ..table._in_place import with_inplace
 from ..table._layout import Layout
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._recode import without_missing
@@ -55,6 +56,7 @@ class Missing(NDFrame):
     isnull = isna
     notnull = notna
 
+    @with_inplace
     def ffill(
         self,
         *,
@@ -70,8 +72,9 @@ class Missing(NDFrame):
             >>> JaxSeries([1.0, None, None, 4.0]).ffill(limit=1).tolist()
             [1.0, 1.0, nan, 4.0]
         """
-        return self._filled_from("ffill", axis, inplace, limit, limit_area)
+        return self._filled_from("ffill", axis, limit, limit_area)
 
+    @with_inplace
     def bfill(
         self,
         *,
@@ -81,12 +84,9 @@ class Missing(NDFrame):
         limit_area: Any = None,
     ) -> Self:
         """Fills each missing value with the next valid one, at most `limit` in a row."""
-        return self._filled_from("bfill", axis, inplace, limit, limit_area)
+        return self._filled_from("bfill", axis, limit, limit_area)
 
-    def _filled_from(
-        self, method: str, axis: Any, inplace: bool, limit: int | None, limit_area: Any
-    ) -> Self:
-        no_inplace(method, inplace)
+    def _filled_from(self, method: str, axis: Any, limit: int | None, limit_area: Any) -> Self:
         only_rows(method, axis or 0, self, "Use where() column by column.")
         if limit_area is not None:
             raise NotImplementedError(f"{method}: limit_area= is not supported. Use limit=.")
@@ -124,6 +124,7 @@ class Missing(NDFrame):
         of: Any = self
         return of.dropna(how="all")
 
+    @with_inplace
     def fillna(
         self, value: Any, *, axis: Any = None, inplace: bool = False, limit: Any = None
     ) -> Self:
@@ -136,7 +137,6 @@ class Missing(NDFrame):
             >>> JaxFrame({"x": [1.0, None]}).fillna(0).x.tolist()
             [1.0, 0.0]
         """
-        no_inplace("fillna", inplace)
         only_rows("fillna", axis or 0, self, "Pass a dict by column label.")
         if limit is not None:
             raise NotImplementedError(
@@ -201,6 +201,7 @@ def _fill_from(
 class FrameMissing(FrameBase, Missing):
     """Missing-value methods of a frame."""
 
+    @with_inplace
     def dropna(
         self,
         *,
@@ -221,7 +222,6 @@ class FrameMissing(FrameBase, Missing):
             >>> JaxFrame({"x": [1.0, None], "y": [None, None]}).dropna(how="all").x.tolist()
             [1.0]
         """
-        no_inplace("dropna", inplace)
         if how is not ... and thresh is not ...:
             raise TypeError("You cannot set both the how and thresh arguments at the same time.")
         if isinstance(axis, (tuple, list)):
@@ -267,11 +267,11 @@ class FrameMissing(FrameBase, Missing):
 class SeriesMissing(SeriesBase, Missing):
     """Missing-value methods of a series."""
 
+    @with_inplace
     def dropna(
         self, *, axis: Any = 0, inplace: bool = False, how: Any = None, ignore_index: bool = False
     ) -> Self:
         """Drops the rows whose value is missing."""
-        no_inplace("dropna", inplace)
         axis_number(axis or 0, self)
         check_flag(ignore_index, "ignore_index")
         (missing,) = missing_flags([self._only])

@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from ..table._arguments import no_inplace
 from ..table._column import Column
 from ..table._distinct_values import through_values
+from ..table._in_place import with_inplace
 from ..table._ndframe import FrameBase, NDFrame
 from ..table._table import Table
 from ._isin import flags_in
@@ -21,6 +21,7 @@ from ._where import choose_scalar
 class Replace(NDFrame):
     """`replace` of a frame or a series."""
 
+    @with_inplace
     def replace(
         self,
         to_replace: Any = None,
@@ -52,15 +53,12 @@ class Replace(NDFrame):
                 old = to_replace[label]
                 new = value[label] if isinstance(value, Mapping) else value
             if not per_column or label in to_replace:
-                column = _replaced(column, old, new, inplace, regex, self._table)
+                column = _replaced(column, old, new, regex, self._table)
             columns.append(column)
         return self._with_columns(columns)
 
 
-def _replaced(
-    column: Column, old: Any, new: Any, inplace: bool, regex: Any, table: Table
-) -> Column:
-    no_inplace("replace", inplace)
+def _replaced(column: Column, old: Any, new: Any, regex: Any, table: Table) -> Column:
     if regex is not False:
         raise NotImplementedError("replace: regex= is not supported. Use str.replace(regex=True).")
     if old is None and new is not ...:

@@ -15,7 +15,7 @@ from ..align._align import aligned_column
 from ..align._as_column import as_column
 from ..combining._concat_rows import common_columns
 from ..ops._array_ops import common_dtype
-from ..table._arguments import axis_number, no_inplace
+from ..table._arguments import axis_number
 from ..table._column import (
     Array,
     Column,
@@ -29,6 +29,7 @@ from ..table._dtypes import narrowed, wide
 from ..table._expressions import apply_if_callable
 from ..table._from_host import column_from
 from ..table._holes import assumes_holes
+from ..table._in_place import with_inplace
 from ..table._layout import ONE_DEVICE
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._object_functions import as_objects, joined_objects, with_object
@@ -43,6 +44,7 @@ from ._nullable_values import numbers_in_dtype, scalar_in_dtype
 class Where(NDFrame):
     """`where` and `mask`, shared by frames and series."""
 
+    @with_inplace
     def where(
         self, cond: Any, other: Any = np.nan, *, inplace: bool = False, axis: Any = None,
         level: Any = None,
@@ -59,19 +61,17 @@ class Where(NDFrame):
             >>> x.where(x > 2, 0).tolist()
             [0, 5, 3]
         """
-        return self._select("where", cond, other, inplace, axis, level)
+        return self._select("where", cond, other, axis, level)
 
+    @with_inplace
     def mask(
         self, cond: Any, other: Any = np.nan, *, inplace: bool = False, axis: Any = None,
         level: Any = None,
     ) -> Self:  # fmt: skip
         """Replaces values by those of `other` where a condition is True; see `where`."""
-        return self._select("mask", cond, other, inplace, axis, level)
+        return self._select("mask", cond, other, axis, level)
 
-    def _select(
-        self, method: str, cond: Any, other: Any, inplace: bool, axis: Any, level: Any
-    ) -> Self:
-        no_inplace(method, inplace)
+    def _select(self, method: str, cond: Any, other: Any, axis: Any, level: Any) -> Self:
         axis_number(axis or 0, self)
         if level is not None:
             raise NotImplementedError(f"{method}: level= is not supported. Use reset_index().")
@@ -180,11 +180,7 @@ def choose_scalar(keep: Array, column: Column, value: Any, table: Table, method:
         return _choose_typed(keep, column, one, column.dtype, counts, method)
     if column.kind == "list":
         column = as_objects(column, table.num_rows, method)
-    like = None
-    if column.kind != "object":
-        no_value = column.type.has_codes and not len(column.type.dictionary or ())
-        short: Any = np.full(1, -1 if no_value else 0, column.dtype)
-        like = to_host(Column(short, None, column.type), 1)
+    like = None if column.kind == "object" else like_row(column)
     try:
         promoted = None if like is None else _promoted(pd.Series(like), value)
     except (pd.errors.OutOfBoundsDatetime, pd.errors.OutOfBoundsTimedelta):
@@ -206,6 +202,13 @@ def choose_scalar(keep: Array, column: Column, value: Any, table: Table, method:
         return objects.with_arrays((_select(keep, objects.data, position), None))
     other = Column(replacement.data, None, replacement.type)
     return _choose_typed(keep, column, other, other.dtype, (table.num_rows, np.int32(1)), method)
+
+
+def like_row(column: Column) -> Any:
+    """One value of a column's dtype, as pandas holds it."""
+    no_value = column.type.has_codes and not len(column.type.dictionary or ())
+    short: Any = np.full(1, -1 if no_value else 0, column.dtype)
+    return to_host(Column(short, None, column.type), 1)
 
 
 def _promoted(like: pd.Series, value: Any) -> pd.Series:

@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 
 from ..align._as_column import as_column
-from ..table._arguments import check_rest, no_inplace, only_rows
+from ..table._arguments import check_rest, only_rows
 from ..table._column import Column, Scalar, fill_missing
 from ..table._from_host import check_width
 from ..table._holes import assumes_holes
+from ..table._in_place import with_inplace
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._object_functions import host_series, of_rows
 from ..table._table import Count
@@ -127,6 +128,7 @@ def _is_inside(op: str, column: Column, operand: Column | Scalar, num_rows: Coun
 class Clip(NDFrame):
     """`clip` of a frame or a series."""
 
+    @with_inplace
     def clip(
         self,
         lower: Any = None,
@@ -148,7 +150,6 @@ class Clip(NDFrame):
             [2, 5, 6]
         """
         check_rest("clip", rest)
-        no_inplace("clip", inplace)
         only_rows("clip", axis or 0, self, "Clip single columns: frame[name].clip().")
         is_number = all(isinstance(bound, (int, float, np.number)) for bound in (lower, upper))
         if is_number and not pd.isna([lower, upper]).any():

@@ -6,7 +6,8 @@ from collections import ChainMap
 from collections.abc import Mapping
 from typing import Any, Self
 
-from ..table._arguments import check_flag, no_inplace
+from ..table._arguments import check_flag
+from ..table._in_place import check_concrete, put_in_place
 from ..table._ndframe import FrameBase, SeriesBase
 from ._expression import Expression, col
 from ._parse import parse
@@ -42,7 +43,8 @@ class FrameQuery(FrameBase):
             >>> frame.query("delay > @limit and carrier == 'UA'").delay.tolist()
             [45]
         """
-        no_inplace("query", check_flag(inplace, "inplace"))
+        if check_flag(inplace, "inplace"):
+            check_concrete(self, "query")
         variables = variables_of_caller(level, local_dict, global_dict)
         lines = lines_of(expr, parser, engine)
         if len(lines) > 1:
@@ -59,7 +61,8 @@ class FrameQuery(FrameBase):
                 f"{mask!r}: boolean label can not be used without a boolean index. The expression "
                 "must have a value for each row."
             )
-        return self.loc[mask]
+        selected = self.loc[mask]
+        return put_in_place(self, selected, "query") if inplace else selected
 
     def eval(
         self,
@@ -85,7 +88,8 @@ class FrameQuery(FrameBase):
             >>> frame.eval("z = x * y").z.tolist()
             [3, 8]
         """
-        no_inplace("eval", check_flag(inplace, "inplace"))
+        if check_flag(inplace, "inplace"):
+            check_concrete(self, "eval")
         variables = variables_of_caller(level, local_dict, global_dict)
         lines = lines_of(expr, parser, engine)
         result = self._of(self._table, self._labels)
@@ -99,9 +103,11 @@ class FrameQuery(FrameBase):
                     "Multi-line expressions are only valid if all expressions contain an "
                     f"assignment, got {line!r}."
                 )
+            elif inplace:
+                raise ValueError("Cannot operate inplace if there is no assignment")
             else:
                 return value
-        return result
+        return put_in_place(self, result, "eval") if inplace else result
 
 
 def names_of(frame: FrameBase) -> dict[str, Expression]:

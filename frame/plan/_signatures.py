@@ -5,6 +5,8 @@ import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..table._arguments import no_inplace
+
 
 def arguments_of(
     name: str, signature: inspect.Signature, operands: Sequence[Any], keywords: Mapping[str, Any]
@@ -31,4 +33,5 @@ def arguments_of(
                 )
             case _:
                 arguments[one] = value
+    no_inplace(name, arguments.get("inplace", False))
     return arguments

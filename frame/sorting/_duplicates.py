@@ -14,9 +14,10 @@ from ... import primitives
 from ...primitives.staging import tiered
 from ..reductions._axis1 import nunique_across
 from ..reductions._results import host_series, table_of_series, traced_table
-from ..table._arguments import axis_number, check_flag, no_inplace
+from ..table._arguments import axis_number, check_flag
 from ..table._column import Array, Column, distinct_keys, group_keys, host_array, to_host
 from ..table._filter import filter_rows
+from ..table._in_place import with_inplace
 from ..table._layout import Layout
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._objects import hashed, missing_apart
@@ -116,8 +117,7 @@ class Duplicates(NDFrame):
     def _duplicated(self, subset: Any, keep: Any) -> Column:
         return Column(self._repeated(subset, keep)[0])
 
-    def _without_duplicates(self, subset: Any, keep: Any, inplace: Any, ignore_index: bool) -> Self:
-        no_inplace("drop_duplicates", check_flag(inplace, "inplace"))
+    def _without_duplicates(self, subset: Any, keep: Any, ignore_index: bool) -> Self:
         check_flag(ignore_index, "ignore_index")
         distinct = filter_rows(self._table, self._repeated(subset, keep)[1])
         return self._like(distinct.replace(index=RANGE) if ignore_index else distinct)
@@ -149,6 +149,7 @@ class FrameDuplicates(Duplicates, FrameBase):
         """Flags rows that equal an earlier row; missing values are equal to each other."""
         return self._make_series(self._duplicated(subset, keep), None)
 
+    @with_inplace
     def drop_duplicates(
         self,
         subset: Any = None,
@@ -164,7 +165,7 @@ class FrameDuplicates(Duplicates, FrameBase):
             >>> JaxFrame({"x": [2, 1, 2]}).drop_duplicates().index.tolist()
             [0, 1]
         """
-        return self._without_duplicates(subset, keep, inplace, ignore_index)
+        return self._without_duplicates(subset, keep, ignore_index)
 
     def nunique(self, axis: Any = 0, dropna: bool = True) -> Any:
         """Counts the distinct values of each column, or of each row."""
@@ -200,11 +201,12 @@ class SeriesDuplicates(Duplicates, SeriesBase):
         """Flags values that equal an earlier one; missing values are equal to each other."""
         return self._with_column(self._duplicated(None, keep))
 
+    @with_inplace
     def drop_duplicates(
         self, *, keep: Any = "first", inplace: Any = False, ignore_index: bool = False
     ) -> Self:
         """Drops values that equal an earlier one."""
-        return self._without_duplicates(None, keep, inplace, ignore_index)
+        return self._without_duplicates(None, keep, ignore_index)
 
     def nunique(self, dropna: bool = True) -> Any:
         """Counts the distinct values."""
@@ -233,7 +235,7 @@ class SeriesDuplicates(Duplicates, SeriesBase):
             raise NotImplementedError(
                 "unique: the number of values is not known inside jit. Use drop_duplicates()."
             )
-        distinct = self._without_duplicates(None, "first", False, False)
+        distinct = self._without_duplicates(None, "first", False)
         values = to_host(distinct._only, len(distinct))
         return pd.array(values) if self._only.type.is_time else values
 

@@ -7,12 +7,13 @@ from typing import Any, Self
 import numpy as np
 
 from ..align._as_column import as_column
-from ..table._arguments import axis_number, check_flag, no_inplace, only_rows
+from ..table._arguments import axis_number, check_flag, only_rows
 from ..table._column import Array, Column, ordered_keys
 from ..table._column_labels import check_unambiguous
 from ..table._distinct_objects import Order
 from ..table._dtypes import wide
 from ..table._expressions import evaluated, is_expression
+from ..table._in_place import with_inplace
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._objects import sortable
 from ..table._row_index import RANGE
@@ -42,14 +43,13 @@ def as_directions(ascending: Any, num_keys: int, mismatch: str) -> list[bool]:
     return [check_flag(one, "ascending", may_be_int=True) for one in flags]
 
 
-def _check(kind: Any, axis: Any, inplace: bool, owner: NDFrame) -> None:
+def _check(kind: Any, axis: Any, owner: NDFrame) -> None:
     if kind not in (None, "quicksort", "mergesort", "heapsort", "stable"):
         raise ValueError(
             "sort kind must be one of {'quicksort', 'heapsort', 'mergesort', 'stable'} "
             f"(got {kind})"
         )
     only_rows("sort_values", axis, owner, "Order columns by their labels.")
-    no_inplace("sort_values", inplace)
 
 
 def _keyed(series: SeriesBase, key: Any, order: Order = "full") -> Column:
@@ -69,6 +69,7 @@ def _keyed(series: SeriesBase, key: Any, order: Order = "full") -> Column:
 class FrameSorting(FrameBase):
     """Sorting of frames."""
 
+    @with_inplace
     def sort_values(
         self,
         by: Hashable | Sequence[Hashable],
@@ -93,7 +94,7 @@ class FrameSorting(FrameBase):
             >>> JaxFrame({"x": [3, 1, 2]}).sort_values("x").index.tolist()
             [1, 2, 0]
         """
-        _check(kind, axis, inplace, self)
+        _check(kind, axis, self)
         labels = list(by) if isinstance(by, list) else [by]
         mismatch = "Length of ascending ({}) != length of by ({})"
         directions = as_directions(ascending, len(labels), mismatch)
@@ -124,6 +125,7 @@ class FrameSorting(FrameBase):
 class SeriesSorting(SeriesBase):
     """Sorting of series."""
 
+    @with_inplace
     def sort_values(
         self,
         *,
@@ -136,7 +138,7 @@ class SeriesSorting(SeriesBase):
         key: Any = None,
     ) -> Self:
         """Sorts the values; see `JaxFrame.sort_values`."""
-        _check(kind, axis, inplace, self)
+        _check(kind, axis, self)
         directions = as_directions(ascending, 1, "Length of ascending ({}) must be {} for Series")
         column = _keyed(self, key)
         table = sort_rows(self._table, sort_keys([column], directions, na_position))

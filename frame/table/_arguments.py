@@ -75,7 +75,7 @@ def check_rest(method: str, rest: Mapping[str, Any]) -> None:
 
 
 def no_inplace(method: str, inplace: bool) -> None:
-    """Raises if `inplace` is set."""
+    """Raises if `inplace` is set, where no frame could hold the result."""
     if inplace:
         raise NotImplementedError(f"{method}: inplace must be False. Assign the result.")
 

@@ -37,7 +37,6 @@ _TABLE = """
 attrs: a variable beside the frame
 combine: where(), or arithmetic on both
 flags set_flags: duplicated() of the labels
-iat: iloc to read, where() and assign() to make new values
 isetitem: frame[label] = values
 plot hist boxplot: a library that accepts the frame itself (plotly, altair, seaborn), or to_pandas()
 sparse: jax.experimental.sparse

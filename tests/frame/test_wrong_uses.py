@@ -220,11 +220,6 @@ def test_an_unknown_column_lists_those_that_there_are(run):
 
 # Uses that work in pandas and not here, with the alternative in our message.
 NOT_BUILT = {
-    "sort in place": (lambda f: f.sort_values("k", inplace=True), "inplace"),
-    "drop in place": (lambda f: f.drop(columns="k", inplace=True), "inplace"),
-    "fill in place": (lambda f: f.fillna({"x": 0.0}, inplace=True), "inplace"),
-    "reset the index in place": (lambda f: f.reset_index(inplace=True), "inplace"),
-    "set rows in place": (lambda f: f[["k", "i8"]].__setitem__(f["k"] > 1, 0), "where"),
     "every largest of each group": (lambda f: f.groupby("k").x.nlargest(2, keep="all"), "head"),
     "group by a function": (lambda f: f.groupby(lambda label: label % 2), "groupby"),
 }

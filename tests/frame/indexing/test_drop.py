@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """drop."""
 
-import pytest
 from frame_examples import mixed_frame
-from frame_parity import assert_parity, assert_same_error, on_device
+from frame_parity import assert_parity, assert_same_error
 
 FRAME = mixed_frame()[["k", "x", "s"]]
 
@@ -34,5 +33,3 @@ def test_wrong_labels():
     assert_same_error(lambda f: f.drop(columns=["x", "no"]), FRAME)
     assert_same_error(lambda f: f.drop("x", axis=1, columns="x"), FRAME)
     assert_parity(lambda f: f.drop(columns=["no"], errors="ignore"), FRAME, ways=["eager"])
-    with pytest.raises(NotImplementedError, match="inplace"):
-        on_device(FRAME).drop(columns="x", inplace=True)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 import pandas as pd
-import pytest
 from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same_error, on_device
 
@@ -101,8 +100,6 @@ def test_wrong_labels_are_pandas_errors():
     assert "7" in assert_same_error(lambda f: f.loc[[7]], frame.reset_index())
     assert "7" in assert_same_error(lambda f: f.x[7], frame.reset_index())
     ours = on_device(frame)
-    with pytest.raises(NotImplementedError, match="where"):
-        ours.loc[ours.x > 1, "x"] = 5
     np.testing.assert_array_equal(ours.loc[["b", "a", "b"], "x"].to_numpy(), [2, 1, 2])
 
 
@@ -111,3 +108,13 @@ def test_rows_from_the_end_inside_jit():
         return (f.tail(5), f.tail(99), f.tail(-30), f.x.tail(0), f.head(-30), f.iloc[1::7])
 
     assert_parity(ends, mixed_frame()[["k", "x"]], ways=["jit"])
+
+
+def test_a_series_of_labels():
+    frame = pd.DataFrame({"k": [1, 1, 2], "x": [3, 5, 4]})
+
+    def best(f):
+        return f.loc[f.groupby("k").x.idxmax(), "x"]
+
+    assert_parity(best, frame, ways=["eager"])
+    assert_parity(best, frame.set_axis(["u", "v", "w"]), ways=["eager"])

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """sort_index."""
 
-import pytest
 from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same, assert_same_error, on_device
 
@@ -40,5 +39,3 @@ def test_columns_sort_by_their_labels_too():
 def test_wrong_arguments():
     assert_same_error(lambda f: f.sort_index(level="no"), FRAME.set_index(["s", "k"]))
     assert_same_error(lambda f: f.sort_index(na_position="bogus"), FRAME.set_index("x"))
-    with pytest.raises(NotImplementedError, match="inplace"):
-        on_device(FRAME).sort_index(inplace=True)

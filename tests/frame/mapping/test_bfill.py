@@ -32,5 +32,3 @@ def test_wrong_arguments():
     frame = mixed_frame()[["x"]]
     assert_same_error(lambda f: f.bfill(limit=0), frame)
     assert_same_error(lambda f: f.bfill(limit="a"), frame)
-    with pytest.raises(NotImplementedError, match="inplace"):
-        on_device(frame).bfill(inplace=True)

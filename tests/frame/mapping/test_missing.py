@@ -87,11 +87,6 @@ def test_wrong_arguments_are_pandas_errors():
     assert "bogus" in assert_same_error(lambda f: f.dropna(how="bogus"), frame)
     assert "bogus" in assert_same_error(lambda f: f.dropna(subset=["bogus"]), frame)
     assert_same_error(lambda f: f.dropna(how="any", thresh=1), frame)
-    for wrong in (
-        lambda f: f.dropna(inplace=True),
-    ):
-        with pytest.raises(NotImplementedError):
-            wrong(on_device(frame))
 
 
 def test_gradient_goes_to_the_row_that_filled():

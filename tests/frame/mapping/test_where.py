@@ -128,8 +128,6 @@ def test_wrong_arguments_are_pandas_errors():
     assert "same shape" in assert_same_error(lambda f: f.where(np.array([True, False])), frame)
     assert "category" in assert_same_error(lambda f: f.c.where(f.x > 1, "q"), frame)
     assert_same_error(lambda f: f[["x"]].where(f.x > 1, f.x), frame)
-    with pytest.raises(NotImplementedError, match="inplace"):
-        on_device(frame).where(on_device(frame).x > 1, inplace=True)
 
 
 def test_gradient_flows_to_both_sides():

@@ -109,8 +109,3 @@ def test_integers_stay_integers_where_no_bound_of_floats_lies_inside():
             few,
             ways=["eager"],
         )
-
-
-def test_not_in_place():
-    with pytest.raises(NotImplementedError, match="inplace"):
-        on_device(mixed_frame()).clip(0, 1, inplace=True)

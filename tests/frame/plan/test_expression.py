@@ -370,11 +370,6 @@ def test_an_expression_has_no_truth_value_and_no_elements():
         (lambda: JaxFrame({"x": [1]})[col("y") > 1], ValueError, "^Column 'y' not found in given"),
         (lambda: JaxFrame({"x": [1]})[pd.col("y") > 1], ValueError, "^Column 'y' not found in "),
         (lambda: JaxSeries([1])[col("x")], TypeError, "^Expression: must be evaluated on a Jax"),
-        (
-            lambda: JaxFrame({"x": [1]}).__setitem__(col("x") > 1, 0),
-            NotImplementedError,
-            "^JaxFrame: rows cannot be set in place",
-        ),
         (lambda: Expression.from_pandas("x"), TypeError, "^expected an expression, got str. "),
         (
             lambda: Expression.from_pandas(pd.col("x").str),

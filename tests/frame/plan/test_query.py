@@ -196,8 +196,7 @@ def test_errors_that_pandas_raises_too():
 @pytest.mark.parametrize(
     ("wrong", "error", "message"),
     [
-        (lambda f: f.query("x > 0", inplace=True), NotImplementedError, "^query: inplace must be"),
-        (lambda f: f.eval("x = 0", inplace=True), NotImplementedError, "^eval: inplace must be Fa"),
+        (lambda f: f.eval("x", inplace=True), ValueError, "^Cannot operate inplace if there is no"),
         (lambda f: f.query("x > 0", parser="python"), NotImplementedError, "^parser must be 'pan"),
         (
             lambda f: f.query("bogus > 0"),

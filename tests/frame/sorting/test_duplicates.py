@@ -81,8 +81,6 @@ def test_wrong_arguments_are_pandas_errors():
     assert_same_error(lambda f: f.duplicated(["k", "bogus"]), frame)
     assert_same_error(lambda f: f.drop_duplicates(keep="bogus"), frame[["k"]])
     assert_same_error(lambda s: s.unique(), pd.Series([[1], [2]], name="o"))
-    with pytest.raises(NotImplementedError, match="inplace"):
-        JaxFrame(frame[["k"]]).drop_duplicates(inplace=True)
     with pytest.raises(NotImplementedError, match="drop_duplicates"):
         jax.jit(lambda s: s.unique())(JaxSeries([1]))
 

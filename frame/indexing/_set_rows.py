@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values set in some rows: `loc[...] =`, `iloc[...] =`, `frame[mask] =` and `series[key] =`.
+
+Arrays never change: the frame gets other columns, and what shares its old ones keeps them. Scalars,
+series and one value for each row are chosen on the device, by flags of the rows. What adds rows, or
+sets several columns by a table, is set by pandas on the host.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+
+from ..align._as_column import as_column, as_mask, is_mask, names_labels
+from ..mapping._where import choose, choose_scalar, like_row
+from ..table._column import Array, Column, to_host
+from ..table._expressions import apply_if_callable, evaluated
+from ..table._filter import filter_rows
+from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._take import any_missing, missing_elsewhere, settled
+from ..table._tracing import is_traced
+from ..table._user_functions import as_pandas
+
+_NAMED = (FrameBase, pd.DataFrame, dict)
+
+
+def set_rows(owner: Any, indexer: str, key: Any, value: Any) -> None:
+    """Sets the rows, and columns, of a key of `loc` or `iloc`.
+
+    Args:
+        owner: the frame or series; it holds the result.
+        indexer: "loc" or "iloc".
+        key: rows, or a pair of rows and columns.
+        value: a scalar, a series, an array or a list.
+    """
+    key, value = apply_if_callable(key, owner), apply_if_callable(value, owner)
+    rows, columns = _parts_of(owner, key)
+    rows = evaluated(apply_if_callable(rows, owner), owner)
+    labels = _names_of(owner, indexer, columns)
+    parts = None if labels is None else _parts_of_value(value, len(labels))
+    flags = None if parts is None else _flags_of(owner, indexer, rows)
+    if labels is None or parts is None or flags is None:
+        _set_on_host(owner, indexer, key, value)
+        return
+    made = [
+        _with_values(owner, label, flags, part, indexer)
+        for label, part in zip(labels, parts, strict=True)
+    ]
+    if any(one is None for one in made):
+        _set_on_host(owner, indexer, key, value)
+        return
+    for label, column in zip(labels, made, strict=True):
+        _hold(owner, label, column)
+
+
+def set_where(owner: Any, mask: Any, value: Any) -> None:
+    """Sets the values that a frame of flags selects: `frame[frame < 0] = 0`."""
+    result = owner.mask(mask, value)
+    for position, column in enumerate(owner._table.columns):
+        if result._table.columns[position].dtype_name != column.dtype_name:
+            _check_held(column, value)
+    owner._table = result._table
+
+
+def _parts_of(owner: Any, key: Any) -> tuple[Any, Any]:
+    """The rows and the columns of a key."""
+    is_pair = isinstance(key, tuple) and len(key) == 2 and owner.ndim == 2
+    if is_pair and owner._table.index.num_levels == 1:
+        return key
+    if isinstance(key, tuple) and len(key) == 1:
+        return key[0], slice(None)
+    if is_pair and (is_mask(key[0]) or isinstance(key[0], (slice, tuple, list))):
+        return key
+    return key, slice(None)
+
+
+def _names_of(owner: Any, indexer: str, columns: Any) -> Sequence[Any] | None:
+    """The labels of the columns, or None if pandas has to find them."""
+    if owner.ndim == 1:
+        return [None]
+    labels = owner._labels.index
+    if not labels.is_unique or labels.nlevels > 1:
+        return None
+    if isinstance(columns, slice) and columns == slice(None):
+        return list(labels)
+    if indexer == "iloc":
+        try:
+            return list(np.atleast_1d(np.asarray(labels, dtype=object)[columns]))
+        except (IndexError, TypeError, ValueError):
+            return None
+    if isinstance(columns, slice):
+        return list(labels[labels.slice_indexer(columns.start, columns.stop, columns.step)])
+    if isinstance(columns, (list, np.ndarray, pd.Index)) and not is_mask(columns):
+        return list(columns) if all(one in labels for one in columns) else None
+    return [columns] if isinstance(columns, (str, int, float, bool)) else None
+
+
+def _parts_of_value(value: Any, num_columns: int) -> Sequence[Any] | None:
+    """One scalar, series or array of rows for each column; None for tables."""
+    if isinstance(value, _NAMED) or getattr(value, "ndim", 1) > 1:
+        return None
+    is_list = pd.api.types.is_list_like(value) and getattr(value, "ndim", 1) == 1
+    if not is_list or num_columns == 1:
+        return [value] * num_columns
+    # A list has a value for each column, which is the same in all rows.
+    is_of_rows = isinstance(value, (SeriesBase, pd.Series)) or len(value) != num_columns
+    return None if is_of_rows else list(value)
+
+
+def _flags_of(owner: Any, indexer: str, rows: Any) -> Array | None:
+    """Flags of the rows; None if pandas has to find them, or to add one."""
+    table = owner._table
+    if isinstance(rows, slice) and rows == slice(None):
+        return table.layout.constrain(jnp.ones(table.capacity, jnp.bool_))
+    if is_mask(rows) and not names_labels(rows):
+        return as_mask(rows, table)
+    if is_traced(table.index, table.num_rows):
+        return None
+    labels = owner.index
+    if isinstance(rows, (NDFrame, jax.Array)):
+        rows = np.asarray(rows)
+    numbered = pd.Series(np.arange(len(labels)), labels)
+    try:
+        positions = getattr(numbered, indexer)[rows]
+    except KeyError:
+        return None
+    flags = np.zeros(table.capacity, np.bool_)
+    flags[np.asarray(positions)] = True
+    is_in_order = np.ndim(positions) == 0 or pd.Index(positions).is_monotonic_increasing
+    # Values of a list go to the rows in the order of the key.
+    return table.layout.place(flags) if is_in_order else None
+
+
+def _with_values(owner: Any, label: Any, flags: Array, value: Any, method: str) -> Column | None:
+    """A column with values in the flagged rows; None if the host has to set them."""
+    table = owner._table
+    column = _column_of(owner, label)
+    if isinstance(value, (list, tuple, np.ndarray, pd.Index, pd.api.extensions.ExtensionArray)):
+        at_flags = None if is_traced(table, flags) else _at_flags(value, flags, table)
+        if at_flags is None:
+            return None
+        if column is not None:
+            _check_held(column, value)
+        value = at_flags
+    is_scalar = not isinstance(value, (SeriesBase, pd.Series)) and np.ndim(value) == 0
+    if column is None:
+        (made,) = missing_elsewhere([as_column(value, table, label)], flags)
+        return settled(made, table.num_rows)
+    if is_scalar:
+        if not isinstance(value, jax.Array):
+            _check_held(column, value)
+        return _of_same_dtype(column, choose_scalar(~flags, column, value, table, method), value)
+    other = _without_other_holes(as_column(value, table, label), flags, table)
+    made = choose(~flags, column, other, table, method)
+    if made.dtype_name != column.dtype_name and not is_traced(made, flags):
+        selected = filter_rows(table.with_columns([other]), flags)
+        _check_held(column, to_host(selected.columns[0], selected.num_rows_on_host))
+    return made
+
+
+def _without_other_holes(column: Column, flags: Array, table: Any) -> Column:
+    """A column that misses no value, if it misses none where flags are: others are not set."""
+    if column.valid is None or is_traced(column, flags, table.num_rows):
+        return column
+    if any_missing(column.valid | ~flags, table.num_rows):
+        return column
+    return column.with_arrays((column.data, None))
+
+
+def _column_of(owner: Any, label: Any) -> Column | None:
+    """The column that a label names; None for a new one."""
+    if owner.ndim == 1:
+        return owner._only
+    return owner._column(label) if label in owner._labels else None
+
+
+def _at_flags(value: Any, flags: Array, table: Any) -> Any:
+    """An array of rows that has the values where the flags are; None for another length."""
+    positions = np.flatnonzero(np.asarray(flags)[: table.num_rows_on_host])
+    if len(positions) != len(value):
+        return None
+    source = np.zeros(table.num_rows_on_host, np.intp)
+    source[positions] = np.arange(len(positions))
+    return pd.Series(value).array.take(source) if len(positions) else None
+
+
+def _check_held(column: Column, value: Any) -> None:
+    """Raises pandas' error for values that the dtype of a column does not hold."""
+    if column.kind == "object":
+        return
+    num_values = 1 if np.ndim(value) == 0 else len(value)
+    like = pd.Series(like_row(column)).repeat(num_values).reset_index(drop=True)
+    like[np.ones(num_values, np.bool_)] = value
+
+
+def _of_same_dtype(column: Column, made: Column, value: Any) -> Column:
+    """The made column, unless a number of the device changed its dtype."""
+    if isinstance(value, jax.Array) and made.dtype_name != column.dtype_name:
+        raise TypeError(
+            f"Invalid value of dtype {value.dtype} for dtype {column.dtype_name!r}. Cast one of "
+            "them with astype first."
+        )
+    return made
+
+
+def _hold(owner: Any, label: Any, column: Column) -> None:
+    """Lets a frame or series hold another column."""
+    if owner.ndim == 1:
+        owner._table = owner._table.with_columns([column])
+        return
+    owner[label] = owner._make_series(column, label)
+
+
+def _set_on_host(owner: Any, indexer: str, key: Any, value: Any) -> None:
+    """Lets pandas set values, which may add rows and columns."""
+    if is_traced(owner._table):
+        raise NotImplementedError(
+            f"{indexer}: inside jit the rows to set must be given by a mask, and their values by a "
+            "scalar or a series. Or write frame[column] = frame[column].where(~mask, value)."
+        )
+    host = owner.to_pandas()
+    convert: Callable[[Any], Any] = as_pandas
+    keys = tuple(map(convert, key)) if isinstance(key, tuple) else convert(key)
+    getattr(host, indexer)[keys] = convert(value)
+    made = type(owner)(host, sharding=owner.sharding)
+    owner._table = made._table
+    if owner.ndim == 2:
+        owner.__dict__["_labels"] = made._labels
