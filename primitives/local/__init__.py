@@ -19,6 +19,7 @@ from ._merge import merge
 from ._pairwise_sum import pairwise_sum
 from ._quantile import quantile
 from ._radix_sort import radix_argsort, radix_sort
+from ._ragged import Ragged
 from ._reduce import Reduced, reduce
 from ._reduce_by_key import ReducedRuns, reduce_by_key
 from ._repeat_rows import Repeated, repeat_rows
@@ -66,6 +67,7 @@ __all__ = [
     "IntegerRange",
     "Joined",
     "KeySet",
+    "Ragged",
     "Reduced",
     "ReducedRuns",
     "Repeated",

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ragged values: those of segments of different lengths, one segment after the other."""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..contract._arguments import (
+    MAX_SHARD_ROWS,
+    as_array,
+    as_row_ids,
+    as_rows,
+    as_static_int,
+    num_rows_of,
+    type_of,
+)
+from ..contract._typing import Array, ArrayLike, Int, Integer, PyTree
+from ._bucket import bucket
+from ._concatenate import concatenate
+from ._gather_rows import gather_rows
+from ._repeat_rows import as_repeats, repeat_rows
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Ragged:
+    """Values of segments of different lengths, one segment after the other. A pytree.
+
+    The capacity is static, so ragged values pass `jit`; lengths are traced. Segment ops take
+    `values` and `segment_ids`.
+
+    Attributes:
+        values: any pytree of arrays with the same leading axis, the capacity.
+        offsets: the position of the first value of each segment, then the number of values, int32
+            of shape `(segments + 1,)`. More values than the capacity means that some did not fit.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes.primitives import local
+        >>> ragged = local.Ragged.from_lengths(jnp.array([5, 6, 7]), jnp.array([2, 0, 1]))
+        >>> ragged.segment_ids.tolist(), ragged.to_padded(2).tolist()
+        ([0, 0, 2], [[5, 6], [0, 0], [7, 0]])
+    """
+
+    values: PyTree
+    offsets: Int[Array, " segments_and_one"]
+
+    @classmethod
+    def from_lengths(cls, values: PyTree, lengths: Integer[ArrayLike, " segments"]) -> "Ragged":
+        """Ragged values from the number of values of each segment; later values are padding.
+
+        Cost:
+            Work O(segments).
+        """
+        caller = "Ragged.from_lengths"
+        values = as_rows(values, num_rows_of(values, caller, "values"), caller)
+        ends = jnp.cumsum(as_repeats(lengths, caller), dtype=jnp.int32)
+        return cls(values, jnp.concatenate([jnp.zeros(1, jnp.int32), ends]))
+
+    @classmethod
+    def from_segment_ids(
+        cls, values: PyTree, segment_ids: Integer[ArrayLike, " values"], num_segments: int
+    ) -> "Ragged":
+        """Ragged values from the segment of each value, in any order; see `bucket`.
+
+        Values with an id outside `[0, num_segments)` are padding.
+        """
+        grouped = bucket(values, segment_ids, num_segments)
+        return cls(grouped.rows, grouped.offsets)
+
+    @property
+    def num_segments(self) -> int:
+        """The number of segments. Static."""
+        return self.offsets.shape[0] - 1
+
+    @property
+    def capacity(self) -> int:
+        """The number of values, padding included. Static."""
+        return num_rows_of(self.values, "Ragged", "values")
+
+    @property
+    def lengths(self) -> Int[Array, " segments"]:
+        """The number of values of each segment."""
+        return jnp.diff(self.offsets)
+
+    @property
+    def count(self) -> Int[Array, ""]:
+        """The number of values of all segments, even past the capacity."""
+        return self.offsets[-1]
+
+    @property
+    def segment_ids(self) -> Int[Array, " capacity"]:
+        """The segment of each value; -1 in padding, which segment ops drop."""
+        return repeat_rows(self.lengths, capacity=self.capacity).row_ids
+
+    @property
+    def positions(self) -> Int[Array, " capacity"]:
+        """The position of each value in its segment; 0 in padding."""
+        return repeat_rows(self.lengths, capacity=self.capacity).copies
+
+    def with_values(self, values: PyTree) -> "Ragged":
+        """Other values of the same segments, such as embeddings of tokens."""
+        caller = "Ragged.with_values"
+        return Ragged(as_rows(values, self.capacity, caller), self.offsets)
+
+    def take(
+        self, segment_ids: Integer[ArrayLike, " taken"], *, capacity: int | None = None
+    ) -> "Ragged":
+        """Gathers whole segments; an id out of range gives an empty one.
+
+        Args:
+            segment_ids: the segments, integers of shape `(taken,)`.
+            capacity: most values of the result. Static; that of these values by default.
+
+        Guarantees:
+            Deterministic; differentiable in `values`: the cotangent of a value is the sum over all
+            its copies.
+
+        Cost:
+            Work O(segments + capacity x value bytes).
+        """
+        caller = "Ragged.take"
+        ids = as_row_ids(segment_ids, caller, "segment_ids")
+        most = self.capacity if capacity is None else capacity
+        most = as_static_int(most, caller, "capacity", 0, MAX_SHARD_ROWS)
+        starts, lengths = gather_rows((self.offsets[:-1], self.lengths), ids)
+        repeated = repeat_rows(lengths, capacity=most)
+        (first,) = gather_rows((starts,), repeated.row_ids)
+        sources = jnp.where(repeated.row_ids < 0, np.int32(-1), first + repeated.copies)
+        ends = jnp.cumsum(lengths, dtype=jnp.int32)
+        offsets = jnp.concatenate([jnp.zeros(1, jnp.int32), ends])
+        return Ragged(gather_rows(self.values, sources), offsets)
+
+    def to_padded(self, length: int, *, fill_value: Any = 0) -> PyTree:
+        """The values as arrays of shape `(segments, length, ...)`, cut off at the length.
+
+        Guarantees:
+            Deterministic; differentiable in `values`.
+
+        Cost:
+            Work O(segments x length x value bytes).
+        """
+        length = as_static_int(length, "Ragged.to_padded", "length", 0, MAX_SHARD_ROWS)
+        positions = jnp.arange(length, dtype=jnp.int32)[None, :]
+        is_value = positions < self.lengths[:, None]
+        sources = jnp.where(is_value, self.offsets[:-1, None] + positions, np.int32(-1))
+        rows = gather_rows(self.values, sources.reshape(-1), fill_value=fill_value)
+        shape = (self.num_segments, length)
+        return jax.tree.map(lambda leaf: leaf.reshape(*shape, *leaf.shape[1:]), rows)
+
+    @classmethod
+    def from_padded(
+        cls, rows: PyTree, lengths: Integer[ArrayLike, " segments"], *, capacity: int
+    ) -> "Ragged":
+        """Ragged values from arrays of shape `(segments, length, ...)`; see `to_padded`.
+
+        A segment has the first values of its row.
+        """
+        caller = "Ragged.from_padded"
+        leaves = [as_array(leaf, caller, "rows") for leaf in jax.tree.leaves(rows)]
+        if not leaves or any(leaf.ndim < 2 for leaf in leaves):
+            raise ValueError(
+                f"{caller}: rows must be arrays of shape (segments, length, ...), got "
+                f"{', '.join(map(type_of, leaves)) or 'none'}."
+            )
+        length = leaves[0].shape[1]
+        lengths = jnp.minimum(as_repeats(lengths, caller), length)
+        capacity = as_static_int(capacity, caller, "capacity", 0, MAX_SHARD_ROWS)
+        repeated = repeat_rows(lengths, capacity=capacity)
+        sources = jnp.where(
+            repeated.row_ids < 0, np.int32(-1), repeated.row_ids * length + repeated.copies
+        )
+        flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), rows)
+        return cls.from_lengths(gather_rows(flat, sources), lengths)
+
+    def map_segments(
+        self, function: Callable[[PyTree, Array], PyTree], length: int, *, fill_value: Any = 0
+    ) -> PyTree:
+        """Applies a function to each segment by `vmap`; returns its results, stacked.
+
+        Args:
+            function: takes the values of a segment, padded to `length`, and their number.
+            length: most values of a segment. Static.
+            fill_value: the padding.
+        """
+        padded = self.to_padded(length, fill_value=fill_value)
+        return jax.vmap(function)(padded, jnp.minimum(self.lengths, length))
+
+    @classmethod
+    def concatenate(cls, pieces: Sequence["Ragged"], *, capacity: int | None = None) -> "Ragged":
+        """The segments of several pieces, one piece after the other.
+
+        Args:
+            pieces: ragged values of the same structure and dtypes.
+            capacity: most values of the result. Static; by default those of all pieces.
+        """
+        counts = [piece.count for piece in pieces]
+        rows = concatenate([piece.values for piece in pieces], counts, capacity=capacity).rows
+        lengths = jnp.concatenate([piece.lengths for piece in pieces])
+        return cls.from_lengths(rows, lengths)
