@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from ..reductions._agg import apply_one
-from ..table._column import Column, to_host
+from ..table._column import Column, of_family, to_host
 from ..table._distinct_values import column_of_results, looked_up, through_values
-from ..table._dtypes import narrowed
+from ..table._dtypes import narrowed, wide
 from ..table._exact_numbers import index_of
 from ..table._from_host import column_from
 from ..table._holes import assumes_holes
@@ -22,6 +22,7 @@ from ..table._user_functions import as_frames, as_pandas, by_engine
 from ._apply import map_traceable
 from ._isin import flags_in, flags_like
 from ._lookup import host_values, positions_in
+from ._nullable_values import plain_cast
 from ._replace import Replace
 
 
@@ -199,6 +200,8 @@ def _mapped(column: Column, how: ValueMap, table: Table) -> Column:
     if not isinstance(mapper, (Mapping, pd.Series)):
         raise TypeError(f"{type(func).__name__!r} object is not callable")
     has_default = isinstance(mapper, Mapping) and hasattr(mapper, "__missing__")
+    if column.is_nullable and isinstance(mapper, Mapping) and not has_default:
+        mapper = _series_of(mapper, column)
     if column.is_nullable or has_default:
         return _through_mapper(column, mapper, na_action, table)
     keys = list(mapper) if isinstance(mapper, Mapping) else None
@@ -227,6 +230,8 @@ def _through_mapper(column: Column, mapper: Any, na_action: Any, table: Table) -
         # Without rows pandas does not look at the mapper, whose dtype counts otherwise.
         nowhere = jnp.full(column.data.shape, -1, jnp.int32)
         results = column_of_results(mapper, "map")
+        if column.is_nullable and results.is_numeric and not results.is_bool:
+            results = of_family(plain_cast(results, wide(np.float64)), "masked")
         return looked_up(results, nowhere, table.num_rows, table.layout)
     return through_values(
         column, table.num_rows, table.layout, lambda values: values.map(mapper, na_action), "map"

@@ -81,6 +81,14 @@ def cast_nullable(column: Column, dtype: Any, num_rows: Count, layout: Layout) -
     return of_family(Column(_whole(column.data, default), valid), family)
 
 
+def in_dtype_of(column: Column, like: Column, num_rows: Count, layout: Layout) -> Column:
+    """A column in the dtype of another one, if either is nullable."""
+    if column.family == like.family and column.dtype == like.dtype:
+        return column
+    dtype = like.dtype if like.family is None else like.type.nullable(like.dtype)
+    return cast_nullable(column, dtype, num_rows, layout)
+
+
 def plain_cast(column: Column, dtype: np.dtype) -> Column:
     """Casts numbers to floats."""
     return Column(cast_exactly(converted(column.data, dtype), dtype))

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..mapping._nullable_values import cast_nullable
 from ..ops._array_ops import converted
 from ..table._column import Column, fill_missing
 from ..table._dtypes import cast_exactly, wide
 from ..table._from_host import column_from
 from ..table._holes import with_holes_elsewhere
 from ..table._ndframe import FrameBase, SeriesBase
+from ..table._nullable import dtype_named, family_named
 from ..table._object_functions import as_objects
 from ..table._table import Table
 from ..table._tracing import is_traced
@@ -24,7 +26,7 @@ BOOLS_WITH_HOLES = "bool with missing values"
 
 def dtype_name(column: Column) -> str:
     """pandas' dtype name of a column, whichever of its rows are present, or `BOOLS_WITH_HOLES`."""
-    if column.valid is None:
+    if column.valid is None or column.is_nullable:
         return column.dtype_name
     return BOOLS_WITH_HOLES if column.is_bool else np.dtype(np.float64).name
 
@@ -64,6 +66,8 @@ def _in_dtype(column: Column, name: str, table: Table) -> Column:
     """
     if dtype_name(column) == name or column.kind in ("category", "object"):
         return column
+    if column.is_nullable or family_named(name) is not None:
+        return cast_nullable(column, dtype_named(name), table.num_rows, table.layout)
     if column.is_bool and name == BOOLS_WITH_HOLES:
         return with_holes_elsewhere(column)
     if column.type.is_time and name.startswith(column.kind):

@@ -44,6 +44,9 @@ def _series_of_scalars(of: NDFrame, values: Sequence[Any], labels: pd.Index, nam
         pairs = [(value, False) for value in values]
         table = traced_table(pairs, [NUMBER] * len(values), labels, "agg")
         return of.series_class._of(table.replace(needed=of._table.needed), name)
+    if any(value is pd.NA for value in values):
+        # pandas has objects then: the dtype would depend on the values.
+        values = [np.nan if value is pd.NA else value for value in values]
     return of.series_class._of(table_of_series(pd.Series(values, index=labels, name=name)), name)
 
 

@@ -12,6 +12,7 @@ from ...primitives.staging import tiered
 from ...shardings._compat import is_x64_enabled
 from ..combining._concat import concat
 from ..mapping._astype import cast_columns
+from ..mapping._nullable_values import in_dtype_of
 from ..plan._node import Call
 from ..plan._relation import listed
 from ..table._column import Array, Column
@@ -366,7 +367,14 @@ def grouped(call: Call, rows: Any, names: Sequence[str]) -> Any:
 
 
 def in_dtypes(columns: Sequence[Column], templates: Sequence[Column], table: Table) -> Any:
-    """Casts integers and floats to the width of the eager result."""
+    """Casts integers and floats to the width of the eager result, or to its nullable dtypes."""
+    rows, layout = table.num_rows, table.layout
+    columns = [
+        in_dtype_of(column, template, rows, layout)
+        if column.is_nullable or template.is_nullable
+        else column
+        for column, template in zip(columns, templates, strict=True)
+    ]
     wanted = [
         template.dtype if template.is_numeric and _differ_in_width(column, template) else None
         for column, template in zip(columns, templates, strict=True)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from ...shardings._compat import is_x64_enabled
 from ..plan._node import Call
-from ..table._column import NAT, Column, host_array
+from ..table._column import NAT, Column, host_array, of_family
 from ..table._from_host import column_from
 from ..table._ndframe import SeriesBase
 from ..table._row_index import RANGE
@@ -50,7 +50,9 @@ def quantiles(run: Callable[[], Iterator[Any]], empty: Any, call: Call, most_row
     q = call.arguments.get("q", 0.5)
     fractions = np.asarray(q, np.float64).reshape(-1)
     dtypes = [
-        np.dtype(column.dtype_name) if column.type.is_time else column.dtype
+        np.dtype(column.type.of_family(None).named(column.dtype))
+        if column.type.is_time
+        else column.dtype
         for column in empty._table.columns
     ]
     searches = [RankSearch(dtype, fractions, most_rows) for dtype in dtypes]
@@ -238,7 +240,10 @@ def _answer(empty: Any, call: Call, q: Any, searches: Sequence[RankSearch]) -> A
     # A frame has a row for each quantile, a series of one quantile a row for each column.
     by_column = results if np.ndim(q) == 0 else zip(*results, strict=True)
     columns = [
-        column_from(_in_dtype(values, column), shape._table.capacity, shape._layout)
+        of_family(
+            column_from(_in_dtype(values, column), shape._table.capacity, shape._layout),
+            column.family,
+        )
         for values, column in zip(by_column, shape._table.columns, strict=True)
     ]
     return shape._with_columns(columns)
@@ -247,7 +252,10 @@ def _answer(empty: Any, call: Call, q: Any, searches: Sequence[RankSearch]) -> A
 def _in_dtype(values: Sequence[Any], column: Column) -> np.ndarray:
     """Scalars as an array of the dtype of a column."""
     if column.type.is_time:
-        return pd.Series(list(values), dtype=column.dtype_name).to_numpy()
+        name = column.type.of_family(None).named(column.dtype)
+        return pd.Series(list(values), dtype=name).to_numpy()
+    if column.is_nullable:
+        values = [np.nan if value is pd.NA else value for value in values]
     return np.asarray(values, column.dtype)
 
 

@@ -43,6 +43,13 @@ def family_named(name: str) -> Family | None:
     return "masked" if name in _MASKED_NAMES else None
 
 
+def dtype_named(name: str) -> Any:
+    """The dtype of a name; pandas has two of the name string[pyarrow], here it is Arrow's."""
+    if name == "string[pyarrow]":
+        return pd.ArrowDtype(pa.string())
+    return pd.api.types.pandas_dtype(name)
+
+
 def backend_family(backend: Any, caller: str) -> Family:
     """The family of pandas' `dtype_backend`."""
     families: dict[Any, Family] = {"numpy_nullable": "masked", "pyarrow": "arrow"}
@@ -80,7 +87,8 @@ def has_dtype(family: Family, kind: str, dtype: Any) -> bool:
     """Whether a family has a dtype for a kind of column whose array is of `dtype`."""
     if kind == "number":
         return dtype in _MASKED or (family == "arrow" and dtype == np.float16)
-    return kind == "string" or (family == "arrow" and kind in ("datetime", "timedelta"))
+    of_arrow = ("datetime", "timedelta", "date", "time", "decimal")
+    return kind == "string" or (family == "arrow" and kind in of_arrow)
 
 
 def default_dtype(dtype: Any) -> Any:
