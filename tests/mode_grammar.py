@@ -31,6 +31,7 @@ _CONSTANTS = {
     "float": _NUMBERS,
     "bool": ["True", "False"],
     "string": _TEXTS,
+    "bytes": ["b'a'", "b'b'", "b''"],
     "category": ["'v'", "'é'", "'no'"],
     "moment": ["'2024-02-29'", "pd.Timestamp('1970-01-01')", "'9999-12-31'", "pd.Timestamp(2**62)",
                "pd.Timestamp('2024-10-27 00:30', tz='UTC')"],
@@ -48,6 +49,8 @@ class Grammar:
         self.pick, self.g = pick, g
         unique = f.columns[~f.columns.duplicated(keep=False)]
         self.kinds = {label: _kind(f[label].dtype) for label in unique if isinstance(label, str)}
+        for label in {"y", "yh"} & set(self.kinds):
+            self.kinds[label] = self.kinds[label].replace("object", "bytes")
         self.labels = list(self.kinds)
 
     def of(self, *kinds: str) -> list[str]:
@@ -113,7 +116,10 @@ class Grammar:
         groups = (
             f"f.groupby({keys}{pick(['', ', as_index=False', ', sort=False', ', dropna=False'])})"
         )
-        valued, other = self.of("integer", "float", "bool"), self.of("string", "moment", "span")
+        valued, other = (
+            self.of("integer", "float", "bool"),
+            self.of("string", "bytes", "moment", "span"),
+        )
         if other and (not valued or pick([False, False, True])):
             names = ["min", "max", "count", "first", "last", "nunique"]
             return f"{groups}[{self.some(other)}].{pick(names)}()"

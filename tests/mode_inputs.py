@@ -23,6 +23,8 @@ _TIMES = {
 _ZONED = {
     "zus": pa.timestamp("us", "Europe/Berlin"), "zns": pa.timestamp("ns", "Australia/Lord_Howe"),
 }  # fmt: skip
+# pandas has bytes as objects.
+_OBJECTS = [b"a", b"b", b"\xff", b""]
 CATEGORIES = ["w", "v", "é", "u"]
 
 TYPES: dict[str, pa.DataType] = {
@@ -33,6 +35,7 @@ TYPES: dict[str, pa.DataType] = {
     "s": pa.string(),
     **_TIMES,
     **_ZONED,
+    "y": pa.binary(),
     "c": pa.dictionary(pa.int8(), pa.string()),
     "o": pa.dictionary(pa.int8(), pa.string(), ordered=True),
 }
@@ -61,7 +64,7 @@ def values_of(kind: str) -> list[Any]:
         return _moments(kind)
     if kind in _ZONED:
         return _changes_of_clock(kind)
-    return {"b": [False, True], "s": ["a", "b", "é", ""]}.get(kind, CATEGORIES[1:])
+    return {"b": [False, True], "s": ["a", "b", "é", ""], "y": _OBJECTS}.get(kind, CATEGORIES[1:])
 
 
 def _moments(kind: str) -> list[Any]:

@@ -22,6 +22,7 @@ SCHEMAS = (
     ("k i64 u64 f32 f32h f64h b sh c oh i64h u8h", "k f32 u64h c f64 s u8"),
     ("k ts tns tmsh tush ds dnsh dus b s tnsh dmsh", "k ts tns tush dns b"),
     ("k i8 i8h u8 f64 f64h bh tus sh c u8h i64", "k i8 f64 bh s tus"),
+    ("k y yh s f64h i64 bh", "k yh f64 s"),
     ("k zus zush zns znsh tus i8 f64h s dus", "k zus znsh f64 s"),
 )
 # Sums of the integers at the ends of their range are rounded, and a mean once more.
@@ -32,7 +33,7 @@ _FAMILIES = (
     tuple(kind for kind in NUMBERS if kind[0] == "f"),
     *(
         tuple(kind for kind in KINDS if kind[0] == letter)
-        for letter in ("b", "s", "t", "z", "d", "c", "o")
+        for letter in ("b", "s", "t", "z", "d", "c", "o", "y")
     ),
 )
 _LIKE = {"x": "f64h", "w": "f64h", "y": "f64h", "k": "k"}
