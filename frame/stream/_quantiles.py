@@ -274,6 +274,9 @@ def _series(empty: Any, values: np.ndarray) -> Any:
 
 def _two_rows(empty: Any, pairs: Sequence[np.ndarray]) -> Any:
     layout = empty._layout
-    columns = [column_from(values, layout.capacity_for(2), layout) for values in pairs]
+    columns = [
+        of_family(column_from(values, layout.capacity_for(2), layout), own.family)
+        for values, own in zip(pairs, empty._table.columns, strict=True)
+    ]
     table = empty._table.replace(index=RANGE, num_rows=as_count(2))
     return empty._like(table.with_columns(columns))

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..combining._concat import concat
 from ..plan._node import Call
+from ..table._column import of_family
 from ..table._column_labels import Labels
 from ..table._holes import with_holes_elsewhere
 from ..table._ndframe import SeriesBase
@@ -211,6 +212,7 @@ def counted(node: Call, stage: Stage, batch_rows: int, steps: Steps) -> Stage:
         counts = rows.set_index(keys)["o0"]
         if arguments.get("normalize"):
             counts = counts / total
+        counts = counts._with_column(of_family(counts._only, node.empty._only.family))
         table = counts._table
         index = table.index.named(node.empty._table.index.names)
         if is_series and columns[0].is_bool and columns[0].valid is not None:
