@@ -8,8 +8,9 @@ Environment:
     JAXFRAMES_TYPECHECK: `1` enforces the annotations of the package (jaxtyping and beartype). The
         hook does not find the kernels of an editable install: set JAXFRAMES_KERNELS=xla with it.
     JAXFRAMES_HYPOTHESIS: `long` draws many random examples in place of few fixed ones.
-    JAXFRAMES_TESTS: `covering` (the default) runs each file with a covering array: every test and
-        every value of a parameter occurs. `all` runs every combination.
+    JAXFRAMES_TESTS: `covering` (the default) runs each file with a covering array, in which every
+        test and every value of a parameter occurs, as far as the budget of the file goes. `all`
+        runs every combination.
 """
 
 import gc
@@ -23,6 +24,7 @@ from typing import Any
 import hypothesis
 import jax
 import pytest
+from budget import affordable, stored_costs
 from covering import RUNS_ALL, covering_items
 from processor_time import ProcessorTime
 
@@ -59,10 +61,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type=float,
         help="fails a run that takes a quarter more processor time than this",
     )
+    parser.addoption(
+        "--store-processor-seconds",
+        action="store_true",
+        help="writes what each test takes into the table that the budget of the files uses",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.pluginmanager.register(ProcessorTime(config.getoption("most_processor_seconds")))
+    config.pluginmanager.register(
+        ProcessorTime(
+            config.getoption("most_processor_seconds"), config.getoption("store_processor_seconds")
+        )
+    )
     config.addinivalue_line(
         "markers", "checks_arguments: breaks the annotations on purpose, to read our own message"
     )
@@ -72,6 +83,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "covered_apart: each of these tests runs with its own covering array"
     )
+    config.addinivalue_line("markers", "runs_always: whatever the budget of the file says")
     from jaxframes import primitives
 
     serving = primitives.backend()
@@ -92,6 +104,9 @@ def pytest_report_header() -> str:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not RUNS_ALL:
         chosen = covering_items(items)
+        # A test that is asked for by name runs.
+        if not any("::" in argument for argument in config.args):
+            chosen = affordable(chosen, stored_costs())
         config.hook.pytest_deselected(items=list(set(items).difference(chosen)))
         items[:] = chosen
     if not TYPECHECK:

@@ -4,6 +4,7 @@
 Seconds of all processors, of the test and of the processes that it started. Where other programs
 run too they grow far less than the time on the clock, so a run can be held to a stored figure:
 `--most-processor-seconds=N` fails a run whose sum is greater than N by more than a quarter.
+`--store-processor-seconds` writes the seconds of each test function for `budget`.
 """
 
 import collections
@@ -13,9 +14,11 @@ from collections.abc import Generator
 from pathlib import PurePosixPath
 from typing import Any
 
+import budget
 import pytest
 
 _KEY = "processor seconds"
+_COLLECTION = "collection"
 _ALLOWED_GROWTH = 1.25
 
 
@@ -27,10 +30,21 @@ def _processor_seconds() -> float:
 class ProcessorTime:
     """Collects what the workers report, and prints it."""
 
-    def __init__(self, most_seconds: float | None):
+    def __init__(self, most_seconds: float | None, stores_costs: bool = False):
         self.most_seconds = most_seconds
+        self.stores_costs = stores_costs
         self.seconds: collections.Counter[str] = collections.Counter()
+        self.seconds_of_cases: collections.Counter[str] = collections.Counter()
         self._last = _processor_seconds()
+        self._unreported: list[tuple[str, float]] = []
+
+    def _elapsed(self) -> float:
+        before, self._last = self._last, _processor_seconds()
+        return self._last - before
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_finish(self) -> None:
+        self._unreported.append((_COLLECTION, self._elapsed()))
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_makereport(
@@ -38,9 +52,8 @@ class ProcessorTime:
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
         # Whatever came between two reports, such as fixtures, belongs to the later one.
-        now = _processor_seconds()
-        report.user_properties.append((_KEY, now - self._last))
-        self._last = now
+        report.user_properties += [*self._unreported, (_KEY, self._elapsed())]
+        self._unreported.clear()
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -48,6 +61,12 @@ class ProcessorTime:
         own = [value for key, value in report.user_properties if key == _KEY]
         folder = PurePosixPath(report.location[0]).parent
         self.seconds[str(folder)] += float(own[-1]) if own else 0.0
+        self.seconds_of_cases[report.nodeid] += float(own[-1]) if own else 0.0
+        if report.when == "setup":
+            collecting = [
+                float(value) for key, value in report.user_properties if key == _COLLECTION
+            ]
+            self.seconds[_COLLECTION] += sum(collecting)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         terminalreporter.write_sep("=", "processor time by folder")
@@ -65,6 +84,14 @@ class ProcessorTime:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if self._is_too_much() and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        if self.stores_costs and not hasattr(session.config, "workerinput"):
+            budget.store_costs(self._seconds_of_functions())
+
+    def _seconds_of_functions(self) -> dict[str, list[float]]:
+        functions: dict[str, list[float]] = collections.defaultdict(list)
+        for case, seconds in self.seconds_of_cases.items():
+            functions[case.partition("[")[0]].append(seconds)
+        return functions
 
     def _is_too_much(self) -> bool:
         return (

@@ -10,7 +10,12 @@ from processor_time import ProcessorTime
 
 def report(path: str, seconds: float | None) -> Any:
     properties = [] if seconds is None else [("processor seconds", seconds)]
-    return types.SimpleNamespace(location=(path, 1, "test"), user_properties=properties)
+    return types.SimpleNamespace(
+        location=(path, 1, "test"),
+        nodeid=f"{path}::test",
+        when="call",
+        user_properties=properties,
+    )
 
 
 def summary(times: ProcessorTime) -> list[str]:
