@@ -84,12 +84,36 @@ class Renaming(NDFrame):
         labels = getattr(pd.Series(np.zeros(len(self)), index=self.index), method)(text).index
         return self.set_axis(labels)
 
-    def _with_row_labels_like(self, items: Any, like: Any, regex: Any) -> Self:
-        """The rows that `filter` of pandas selects by their labels."""
-        row_ids = pd.Series(np.arange(len(self)), index=self.index)
-        return self._taken(row_ids.filter(items=items, like=like, regex=regex).to_numpy())
+    def filter(
+        self, items: Any = None, like: Any = None, regex: Any = None, axis: Any = None
+    ) -> Any:
+        """Selects columns of a frame, or rows of a series, by label.
 
-    @with_inplace
+        The labels are listed, contain a string, or match a pattern. With `axis=0` it selects rows
+        of a frame. The host reads the labels of rows; not supported inside `jit`.
+
+        Differences from pandas:
+            An expression of `col` selects the rows of a frame where it is True.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame, JaxSeries, col
+            >>> JaxFrame({"x": [1, 2, 3]}).filter(col("x") > 1).x.tolist()
+            [2, 3]
+            >>> JaxSeries([1, 2, 3], index=["ab", "b", "c"]).filter(like="b").tolist()
+            [1, 2]
+        """
+        if self.ndim == 2 and is_expression(items):
+            return self[items]
+
+        def filtered(given: Any) -> Any:
+            return given.filter(items=items, like=like, regex=regex)
+
+        if axis_number(self.ndim - 1 if axis is None else axis, self):
+            frame: Any = self
+            return self._with_columns_at(*columns_after(frame._labels.index, filtered))
+        row_ids = pd.Series(np.arange(len(self)), index=self.index)
+        return self._taken(filtered(row_ids).to_numpy())
+
     def drop(
         self,
         labels: Any = None,
@@ -182,30 +206,6 @@ class FrameRenaming(FrameBase, Renaming):
             return named
         return named._relabelled(lambda f: f.rename_axis(columns=columns))
 
-    def filter(
-        self, items: Any = None, like: Any = None, regex: Any = None, axis: Any = None
-    ) -> Any:
-        """Selects columns whose labels are listed, contain a string, or match a pattern.
-
-        With `axis=0` it selects rows, outside `jit`.
-
-        Differences from pandas:
-            An expression of `col` selects the rows where it is True.
-
-        Example:
-            >>> from jaxframes.frame import JaxFrame, col
-            >>> JaxFrame({"x": [1, 2, 3]}).filter(col("x") > 1).x.tolist()
-            [2, 3]
-        """
-        if is_expression(items):
-            return self[items]
-        if not axis_number(1 if axis is None else axis, self):
-            return self._with_row_labels_like(items, like, regex)
-        positions, labels = columns_after(
-            self._labels.index, lambda f: f.filter(items, like, regex)
-        )
-        return self._with_columns_at(positions, labels)
-
     def insert(
         self, loc: int, column: Hashable, value: Any, allow_duplicates: bool = False
     ) -> None:
@@ -277,18 +277,3 @@ class SeriesRenaming(SeriesBase, Renaming):
         """Sets the name of the index."""
         axis_number(axis, self)
         return self._with_index(self._named_index(mapper, index))
-
-    def filter(
-        self, items: Any = None, like: Any = None, regex: Any = None, axis: Any = None
-    ) -> Self:
-        """Selects rows whose labels are listed, contain a string, or match a pattern.
-
-        The host reads the labels; not supported inside `jit`.
-
-        Example:
-            >>> from jaxframes.frame import JaxSeries
-            >>> JaxSeries([1, 2, 3], index=["ab", "b", "c"]).filter(like="b").tolist()
-            [1, 2]
-        """
-        axis_number(axis or 0, self)
-        return self._with_row_labels_like(items, like, regex)
