@@ -7,6 +7,7 @@ from ._conversion import FrameConversion
 from ._csv import FrameCsv, SeriesCsv
 from ._other_formats import FrameFormats, Texts
 from ._own_rows import FrameOwnRows
+from ._ragged import SeriesRagged
 from ._repr import FrameDisplay, SeriesDisplay
 
 
@@ -22,5 +23,7 @@ class FrameIOMethods(
     """Input and output of a frame."""
 
 
-class SeriesIOMethods(SeriesDisplay, SeriesConstructors, SeriesCsv, Texts, SeriesCheckpoint):
+class SeriesIOMethods(
+    SeriesDisplay, SeriesConstructors, SeriesCsv, SeriesRagged, Texts, SeriesCheckpoint
+):
     """Input and output of a series."""
