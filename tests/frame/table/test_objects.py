@@ -7,13 +7,28 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
 import numpy as np
 import pandas as pd
 import pytest
-from frame_parity import assert_same, on_device
+from frame_parity import (
+    EVERYWHERE,
+    assert_parity,
+    assert_same,
+    assert_same_error,
+    on_device,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from jaxframes.frame import JaxFrame, JaxSeries, concat, get_dummies, merge, to_numeric
+from jaxframes.frame import (
+    JaxFrame,
+    JaxSeries,
+    concat,
+    get_dummies,
+    merge,
+    read_parquet,
+    to_numeric,
+)
 
 POOLS: dict[str, Sequence[Any]] = {
     "mixed": [None, np.nan, pd.NA, pd.NaT, True, 1, 1.0, 2**70, "a", b"b", (1, "a"), "b"],
@@ -174,3 +189,125 @@ class _naming:
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if error is not None:
             error.add_note(self._note)
+
+
+WITH_CODES: dict[str, Callable[[Any], Any]] = {
+    "compared": lambda f: (f.k == "a", f.k != 1, f.k == f.k.shift(1)),
+    "isin": lambda f: f.k.isin([1, None]),
+    "isna": lambda f: (f.k.isna(), f.k.count(), f.k.nunique()),
+    "rows": lambda f: f[f.k.notna()].sort_values("v", ascending=False),
+    "where": lambda f: (f.k.where(f.g > 0, "z"), f.k.fillna(0), f.k.ffill()),
+    "duplicates": lambda f: (f.drop_duplicates(["k", "g"]), f.k.duplicated()),
+    "groups": lambda f: f.groupby("k", sort=False).v.sum().reset_index(drop=True),
+    "groups of two keys": lambda f: f.groupby(["g", "k"]).v.max().reset_index(drop=True),
+    "transform": lambda f: f.groupby("k").v.transform("sum"),
+    "map": lambda f: f.k.map({"a": 1.5, 1: 2.5}),
+    "concat": lambda f: _joined([f.k, f.g > 0]),
+}
+VALUES = ["a", 1, None, "b", "a", np.nan, 2, 1]
+
+
+@pytest.mark.parametrize("name", WITH_CODES)
+def test_codes_are_traced_and_sharded(name):
+    operation = WITH_CODES[name]
+    # pandas needs bools for a comparison of two columns that a shift has given None.
+    ways = ["eager", "mesh"] if name == "compared" else EVERYWHERE
+    assert_parity(operation, frame_of(VALUES), ways=ways)
+
+
+@pytest.mark.parametrize("how", ["inner", "left"])
+def test_merges_inside_jit_and_on_a_mesh(how):
+    left, right = frame_of(VALUES), frame_of([2, "a", None]).drop(columns="g")
+
+    def merged(a: Any, b: Any) -> Any:
+        if isinstance(a, JaxFrame):
+            return merge(a, b, on="k", how=how, capacity=64)
+        return pd.merge(a, b, on="k", how=how)
+
+    assert_parity(merged, left, right, ways=EVERYWHERE)
+
+
+def test_objects_sort_inside_jit():
+    frame = frame_of(["b", "a", None, "c", "a"])
+    assert_parity(lambda f: f.sort_values("k"), frame, ways=EVERYWHERE)
+    assert_parity(lambda f: f.k.rank(), frame, ways=EVERYWHERE)
+
+
+def test_what_needs_the_objects_of_rows_raises_inside_jit():
+    frame = on_device(frame_of(VALUES))
+    for operation in (
+        lambda f: f.k + f.k,
+        lambda f: f.k.cummax(),
+        lambda f: f.groupby("g").k.min(),
+        lambda f: f.v.astype(object),
+    ):
+        with pytest.raises(NotImplementedError, match="jit"):
+            jax.jit(operation)(frame)
+
+
+def test_the_first_of_equal_values_counts():
+    values = objects([1, True, 1.0, "a", False, 0])
+    for operation in (
+        lambda s: s.unique(),
+        lambda s: s[s != 1].unique(),
+        lambda s: s.iloc[1:].drop_duplicates(),
+        lambda s: s.iloc[::-1].value_counts().index.to_numpy(),
+    ):
+        got, expected = operation(on_device(values)), operation(values)
+        got = got.to_pandas() if isinstance(got, JaxSeries) else got
+        assert [(type(x), x) for x in got] == [(type(x), x) for x in expected]
+
+
+def test_values_without_a_hash_are_carried_and_no_keys():
+    frame = pd.DataFrame({"k": objects([[1], {"a": 2}, [1], None]), "v": [1, 2, 3, 4]})
+    assert_parity(lambda f: (f[f.v > 1], f.k.isna(), f.sort_values("v")), frame, ways=EVERYWHERE)
+    for operation in (
+        lambda f: f.groupby("k").v.sum(),
+        lambda f: f.k.nunique(),
+        lambda f: f.merge(f, on="k"),
+    ):
+        assert "unhashable" in assert_same_error(operation, frame)
+    # Those of dropped rows have no part in it.
+    numbers = frame_of([[1], 2, 2, "b"])
+    assert_parity(lambda f: f[f.v > 0].groupby("k").size(), numbers, ways=["eager"])
+    assert_parity(lambda f: f[f.v > 0].k.nunique(), numbers, ways=["eager"])
+
+
+def test_other_dtypes_become_objects():
+    frame = pd.DataFrame({
+        "i": [1, 2, 3], "x": [0.5, np.nan, 1.0], "b": [True, False, True], "s": ["a", None, "b"],
+        "t": pd.to_datetime(["2020-01-01", None, "2021-01-01"]), "c": pd.Categorical(["u", "v", "u"]),
+    })  # fmt: skip
+    assert_parity(lambda f: f.astype(object), frame, ways=["eager", "mesh"])
+    assert_parity(lambda f: f[["b", "s", "c"]].astype(object), frame)
+    assert_parity(lambda f: f.i.where(f.b, "z"), frame, ways=["eager"])
+    assert_parity(lambda f: (f.s.where(f.b, 1), f.s.where(f.b, f.i)), frame, ways=["eager"])
+    assert_parity(lambda f: _joined([f.i, f.s, f.t]), frame, ways=["eager", "mesh"])
+
+
+@pytest.mark.parametrize("data", [[1, None], ["a", 2], [True, None], [(1, 2), 3]])
+def test_series_of_objects(data):
+    assert_same(JaxSeries(data, dtype=object), pd.Series(data, dtype=object))
+    given = JaxFrame({"k": objects(data)})
+    assert given.k.dtype == object
+    assert_same(given, pd.DataFrame({"k": objects(data)}))
+
+
+def test_plans_have_the_dtype_of_their_schema():
+    frame = frame_of(VALUES)
+    plan = JaxFrame(frame).lazy()
+    plan = plan[plan.k.notna()].groupby("k", sort=False).v.sum().reset_index()
+    expected = frame[frame.k.notna()].groupby("k", sort=False).v.sum().reset_index()
+    for options in ({}, {"batch_rows": 3}):
+        got = plan.collect(**options)
+        assert got.k.dtype == plan.schema["k"] == object
+        assert_same(got, expected)
+
+
+def test_parquet_holds_what_arrow_infers(tmp_path):
+    frame = pd.DataFrame({"y": objects([b"a", None, b"b"]), "d": objects([1, None, 3])})
+    path = str(tmp_path / "objects.parquet")
+    JaxFrame(frame).to_parquet(path)
+    assert_same(read_parquet(path).to_pandas(), pd.read_parquet(path))
+    with pytest.raises(TypeError, match="'m'"):
+        JaxFrame({"m": objects([1, "a"])}).to_parquet(path)
