@@ -22,6 +22,7 @@ from ._global._repeat_rows import repeat_rows
 from ._global._run_length_encode import run_length_encode
 from ._global._scan import exclusive_scan, inclusive_scan
 from ._global._searchsorted import searchsorted
+from ._global._segment_normalize import segment_normalize, segment_softmax
 from ._global._segment_nunique import segment_nunique
 from ._global._segment_quantile import segment_quantile
 from ._global._segment_rank import segment_rank
@@ -33,6 +34,7 @@ from ._global._segment_reduce import (
     segment_count,
     segment_first,
     segment_last,
+    segment_logsumexp,
     segment_max,
     segment_mean,
     segment_min,
@@ -119,15 +121,18 @@ __all__ = [
     "segment_count",
     "segment_first",
     "segment_last",
+    "segment_logsumexp",
     "segment_max",
     "segment_mean",
     "segment_min",
+    "segment_normalize",
     "segment_nunique",
     "segment_prod",
     "segment_quantile",
     "segment_rank",
     "segment_reduce",
     "segment_shift",
+    "segment_softmax",
     "segment_std",
     "segment_sum",
     "segment_var",

@@ -339,6 +339,12 @@ CASES = (
         "searchsorted", (sorted_keys, keys), lambda f, key, queries, **at: f(key, queries, **at)
     ),
     OpCase(
+        "segment_normalize",
+        (keys, pairs, ids),
+        lambda f, x, rows, to, **at: f((x, rows), to, 3, epsilon=0.25, **at),
+        tolerance=16,
+    ),
+    OpCase(
         "segment_nunique", (few_keys, ids), lambda f, x, to, **at: f((x, to % 2), to // 2, 2, **at)
     ),
     OpCase(
@@ -353,6 +359,12 @@ CASES = (
         "segment_shift",
         (keys, pairs, ids),
         lambda f, x, rows, to, **at: f((x, rows), to, 3, -1, fill_value=7, **at),
+    ),
+    OpCase(
+        "segment_softmax",
+        (keys, pairs, ids),
+        lambda f, x, rows, to, **at: f((x, rows), to, 3, **at),
+        tolerance=16,
     ),
     OpCase(
         "segmented_sort",

@@ -395,15 +395,48 @@ def _reduced(rows: np.ndarray, row_ids: np.ndarray, op: str, ddof: int) -> Any:
         return _extreme(rows, row_ids, op)
     if dtype.kind == "c":
         rows = rows.astype(np.complex128)
-    elif is_float(dtype) or op in ("mean", "var", "std"):
+    elif is_float(dtype) or op in ("mean", "var", "std", "logsumexp"):
         rows = rows.astype(np.float64)
     elif dtype.kind == "b":
         rows = rows.astype(np.int32)
     if op in ("sum", "prod"):
         return getattr(np, op)(rows, dtype=rows.dtype)
+    if op == "logsumexp":
+        return np.logaddexp.reduce(rows.astype(np.float64), initial=-np.inf)
     if len(rows) - (0 if op == "mean" else ddof) <= 0:
         return rows.dtype.type(np.nan)
     return np.mean(rows) if op == "mean" else getattr(np, op)(rows, ddof=ddof)
+
+
+def segment_softmax(
+    x: np.ndarray, segment_ids: np.ndarray, num_segments: int, *, num_valid: int | None = None
+) -> np.ndarray:
+    """The exponential of each row divided by the sum of its segment, float64."""
+    result = np.zeros(x.shape)
+    for segment in range(num_segments):
+        rows = np.flatnonzero(segment_ids[:num_valid] == segment)
+        if len(rows):
+            powers = np.exp(x[rows].astype(np.float64) - x[rows].max(0).astype(np.float64))
+            result[rows] = powers / powers.sum(0)
+    return result
+
+
+def segment_normalize(
+    x: np.ndarray,
+    segment_ids: np.ndarray,
+    num_segments: int,
+    epsilon: float = 1e-5,
+    *,
+    num_valid: int | None = None,
+) -> np.ndarray:
+    """Each row less the mean of its segment, over the root of the variance, float64."""
+    result = np.zeros(x.shape)
+    for segment in range(num_segments):
+        rows = np.flatnonzero(segment_ids[:num_valid] == segment)
+        if len(rows):
+            own = x[rows].astype(np.float64)
+            result[rows] = (own - own.mean(0)) / np.sqrt(own.var(0) + epsilon)
+    return result
 
 
 def _extreme(rows: np.ndarray, row_ids: np.ndarray, op: str) -> Any:

@@ -129,6 +129,12 @@ CASES: dict[str, Case] = {
         lambda mesh, x, s: primitives.segment_shift(x, s, NUM_SEGMENTS, 1, mesh),
         moved=3,
     ),
+    "segment_softmax": Case(
+        (FLOAT, INT), lambda mesh, x, s: primitives.segment_softmax(x, s, NUM_SEGMENTS, mesh)
+    ),
+    "segment_normalize": Case(
+        (FLOAT, INT), lambda mesh, x, s: primitives.segment_normalize(x, s, NUM_SEGMENTS, mesh)
+    ),
     "inclusive_scan": Case((FLOAT,), lambda mesh, x: primitives.inclusive_scan(x, "add", mesh)),
     "exclusive_scan": Case((FLOAT,), lambda mesh, x: primitives.exclusive_scan(x, "add", mesh)),
     "segmented_scan": Case(

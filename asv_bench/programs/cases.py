@@ -230,12 +230,16 @@ CASES: dict[str, Case] = {
         lambda x, ids: local.segment_max(x, ids, len(x)),
         lambda x, ids: jax.ops.segment_max(x, ids, len(x)),
     ),
+    "segment_normalize": Case(
+        (FLOAT, INT), lambda x, s: local.segment_normalize(x, s, NUM_SEGMENTS)
+    ),
     "segment_nunique": Case((INT, INT), lambda x, s: local.segment_nunique(x, s, NUM_SEGMENTS)),
     "segment_quantile": Case(
         (FLOAT, INT), lambda x, s: local.segment_quantile(x, s, NUM_SEGMENTS, 0.5)
     ),
     "segment_rank": Case((FLOAT, INT), lambda x, s: local.segment_rank(x, s, NUM_SEGMENTS)),
     "segment_shift": Case((FLOAT, INT), lambda x, s: local.segment_shift(x, s, NUM_SEGMENTS)),
+    "segment_softmax": Case((FLOAT, INT), lambda x, s: local.segment_softmax(x, s, NUM_SEGMENTS)),
     "segment_top_k": Case((FLOAT, INT), lambda x, s: local.segment_top_k(x, s, NUM_SEGMENTS, 4)),
 }
 

@@ -37,8 +37,9 @@ def segment_reduce(
         segment_ids: segment of each row, integers of shape `(rows,)`. Rows with an id outside `[0,
             num_segments)`, negative ids included, are dropped.
         num_segments: number of segments. Static.
-        op: "sum", "prod", "min", "max", "count", "mean", "var", "std", "first", "last", "any",
-            "all", "argmin" or "argmax"; see the function of that name, such as `segment_sum`.
+        op: "sum", "prod", "min", "max", "count", "mean", "var", "std", "logsumexp", "first",
+            "last", "any", "all", "argmin" or "argmax"; see the function of that name, such as
+            `segment_sum`.
         mesh: mesh of the rows; one device by default.
         fill_value: result of an empty segment, a number of the dtype of the result; by default the
             identity element of `op`: zero for a sum, infinity for a minimum, NaN for a mean, -1 for
@@ -241,6 +242,7 @@ segment_max: SegmentReduction = _form("max")
 segment_mean: SegmentReduction = _form("mean")
 segment_var: SegmentMoment = _form_with_ddof("var")
 segment_std: SegmentMoment = _form_with_ddof("std")
+segment_logsumexp: SegmentReduction = _form("logsumexp")
 segment_first: SegmentReduction = _form("first")
 segment_last: SegmentReduction = _form("last")
 segment_any: SegmentReduction = _form("any")

@@ -115,6 +115,16 @@ SEGMENT_FORMS = {
         "[0.5 nan 0.82]",
         " It is the square root of `segment_var`.",
     ),
+    "logsumexp": SegmentForm(
+        "Computes the logarithm of the sum of exponentials of the rows of each segment.",
+        _FLOAT,
+        "minus infinity",
+        "differentiable in `x`: the derivatives are those of `segment_softmax`",
+        "a `pmax` of the maxima and a `psum` of the sums",
+        "[5.313261687518223, -inf, 2.313261687518223]",
+        "[5.31 -inf 3.35]",
+        " Exponentials are of distances from the maximum of the segment, so that none overflows.",
+    ),
     "first": SegmentForm(
         "Takes the first row of each segment.",
         "The dtype and the bits are those of `x`.",

@@ -26,6 +26,7 @@ from ._repeat_rows import Repeated, repeat_rows
 from ._run_length_encode import RunLengths, run_length_encode
 from ._scan import exclusive_scan, inclusive_scan
 from ._searchsorted import searchsorted
+from ._segment_normalize import segment_normalize, segment_softmax
 from ._segment_nunique import segment_nunique
 from ._segment_quantile import segment_quantile
 from ._segment_rank import segment_rank
@@ -37,6 +38,7 @@ from ._segment_reduce import (
     segment_count,
     segment_first,
     segment_last,
+    segment_logsumexp,
     segment_max,
     segment_mean,
     segment_min,
@@ -108,15 +110,18 @@ __all__ = [
     "segment_count",
     "segment_first",
     "segment_last",
+    "segment_logsumexp",
     "segment_max",
     "segment_mean",
     "segment_min",
+    "segment_normalize",
     "segment_nunique",
     "segment_prod",
     "segment_quantile",
     "segment_rank",
     "segment_reduce",
     "segment_shift",
+    "segment_softmax",
     "segment_std",
     "segment_sum",
     "segment_top_k",

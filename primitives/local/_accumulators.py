@@ -60,6 +60,7 @@ PARTS = {
     **{op: Part(op, op, as_summed) for op in ("sum", "prod")},
     **{op: Part(op, op) for op in ("min", "max", "first", "last", "any", "all")},
     "count": Part("count", "sum"),
+    "logsumexp": Part("logsumexp", "logsumexp", as_averaged),
     "total": Part("sum", "sum", as_averaged),
     "squares": Part("squares", None, as_averaged),
 }

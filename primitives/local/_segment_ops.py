@@ -221,6 +221,33 @@ def reduce_arg_extreme(rows: Array, segments: Segments, ddof: int, *, is_max: bo
     return segments.over.total(jnp.where(is_owner, row_ids + 1, 0)) - 1
 
 
+def reduce_logsumexp(rows: Array, segments: Segments, ddof: int) -> Array:
+    del ddof
+    rows, dtype = as_averaged(rows)
+    exponentials, greatest = exponentials_of(rows, segments)
+    total = segments.over.total(segments.add(exponentials))
+    # The logarithm has no derivative at zero; a segment without rows needs none.
+    is_zero = total == 0
+    logarithm = jnp.log(jnp.where(is_zero, jnp.ones((), total.dtype), total))
+    result = logarithm + segments.over.piece(greatest)
+    return jnp.where(is_zero, jnp.asarray(-jnp.inf, total.dtype), result).astype(dtype)
+
+
+def exponentials_of(rows: Array, segments: Segments) -> tuple[Array, Array]:
+    """The exponential of each row less the maximum of its segment, and the maxima.
+
+    Zero for rows of no segment. An infinite maximum, or NaN, is replaced by zero.
+    """
+    _, words = _extreme(jax.lax.stop_gradient(rows), segments, is_max=True)
+    greatest = rows_of_words(words, rows.dtype, is_max=True)
+    greatest = jnp.where(jnp.isfinite(greatest), greatest, jnp.zeros((), rows.dtype))
+    is_row = is_member(segments.ids, segments.num_segments)
+    is_row = is_row.reshape(-1, *(1,) * (rows.ndim - 1))
+    # What no segment has must not overflow: an infinity has no derivative.
+    distance = jnp.where(is_row, rows - segments.of_rows(greatest), 0)
+    return jnp.where(is_row, jnp.exp(distance), 0), greatest
+
+
 def reduce_end(rows: Array, segments: Segments, ddof: int, *, is_last: bool) -> Array:
     del ddof
     ends = end_rows(segments.ids, segments.num_segments, is_last)
@@ -263,6 +290,7 @@ REDUCTIONS: dict[str, Callable[[Array, Segments, int], Array]] = {
     "mean": reduce_mean,
     "var": reduce_var,
     "std": reduce_std,
+    "logsumexp": reduce_logsumexp,
     "first": functools.partial(reduce_end, is_last=False),
     "last": functools.partial(reduce_end, is_last=True),
     "any": functools.partial(reduce_truth, is_any=True),

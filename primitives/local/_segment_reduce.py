@@ -18,8 +18,8 @@ from ._one_device import OneDevice
 from ._segment_ops import REDUCTIONS, Segments
 from ._segments import as_given_ids, place_segment_ids
 
-_ORDERED = ("min", "max", "argmin", "argmax", *HAVE_DDOF)
-_AVERAGES = ("mean", *HAVE_DDOF)
+_ORDERED = ("min", "max", "argmin", "argmax", "logsumexp", *HAVE_DDOF)
+_AVERAGES = ("mean", "logsumexp", *HAVE_DDOF)
 _OF_DTYPE = ("sum", "prod", "min", "max", "first", "last")
 
 
@@ -41,8 +41,9 @@ def segment_reduce(
         segment_ids: segment of each row, integers of shape `(rows,)`. Rows with an id outside `[0,
             num_segments)`, negative ids included, are dropped.
         num_segments: number of segments. Static.
-        op: "sum", "prod", "min", "max", "count", "mean", "var", "std", "first", "last", "any",
-            "all", "argmin" or "argmax"; see the function of that name, such as `segment_sum`.
+        op: "sum", "prod", "min", "max", "count", "mean", "var", "std", "logsumexp", "first",
+            "last", "any", "all", "argmin" or "argmax"; see the function of that name, such as
+            `segment_sum`.
         num_valid: number of valid rows, at the front; all rows by default.
         fill_value: result of an empty segment, a number of the dtype of the result; by default the
             identity element of `op`: zero for a sum, infinity for a minimum, NaN for a mean, -1 for
@@ -312,6 +313,7 @@ segment_max: SegmentReduction = _form("max")
 segment_mean: SegmentReduction = _form("mean")
 segment_var: SegmentMoment = _form_with_ddof("var")
 segment_std: SegmentMoment = _form_with_ddof("std")
+segment_logsumexp: SegmentReduction = _form("logsumexp")
 segment_first: SegmentReduction = _form("first")
 segment_last: SegmentReduction = _form("last")
 segment_any: SegmentReduction = _form("any")

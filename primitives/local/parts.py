@@ -71,6 +71,7 @@ from ._scan_segments import (
     scan_segments,
 )
 from ._searchsorted import as_search, check_same_columns
+from ._segment_normalize import as_epsilon, as_normalize_arguments, scale_rows
 from ._segment_nunique import as_nunique_arguments
 from ._segment_ops import REDUCTIONS, Segments, quotient, root_of
 from ._segment_quantile import as_segment_quantile_arguments, quantiles_of
