@@ -42,7 +42,7 @@ def merge_asof(
 ) -> Any:
     """Joins each left row with the right row of the nearest key, for example trades with quotes.
 
-    Inside `jit` keys may be unsorted; they are not checked.
+    Inside `jit` keys may be unsorted or missing; they are not checked. A missing one has no match.
 
     Differences from pandas:
         `left_index` and `right_index` must be False. Use `reset_index` first.
@@ -70,7 +70,7 @@ def merge_asof(
     limit = _as_tolerance(tolerance, time.left.column)
     counts = left._table.num_rows, right._table.num_rows
     pairs = [common_pair(k.left.column, k.right.column, k.name, counts) for k in by_keys]
-    times = as_floats(time.left.column).data, as_floats(time.right.column).data
+    times = as_floats(time.left.column), as_floats(time.right.column)
     levels = [(key.left.column, key.right.column) for key in by_keys]
     groups = keys_of_sides(levels, pairs, join_keys) if pairs else None
     rows = _closest(left._table, right._table, times, groups, limit, direction, allow_exact_matches)
@@ -146,26 +146,36 @@ def _as_tolerance(tolerance: Any, column: Column) -> Any:
 def _closest(
     left: Table,
     right: Table,
-    times: tuple[Array, Array],
+    columns: tuple[Column, Column],
     by: Any,
     tolerance: Any,
     direction: Any,
     allow_exact: Any,
 ) -> RowPairs:
     layout = left.layout
+    times = columns[0].data, columns[1].data
     in_jit = is_in_jit(times, left.num_rows, right.num_rows, left.needed, right.needed)
     numbers = left.num_rows, right.num_rows
+    missing = tuple(column.missing() if column.can_miss else None for column in columns)
     if not in_jit:
-        for values, table, side in ((times[0], left, "left"), (times[1], right, "right")):
-            has_null, is_sorted = _order_of(values, table.num_rows_on_host, layout)
+        for values, null, table, side in zip(
+            times, missing, (left, right), ("left", "right"), strict=True
+        ):
+            has_null, is_sorted = _order_of(values, null, table.num_rows_on_host, layout)
+            if has_null:
+                raise ValueError(f"Merge keys contain null values on {side} side")
             if not is_sorted:
-                if has_null:
-                    raise ValueError(f"Merge keys contain null values on {side} side")
                 raise ValueError(f"{side} keys must be sorted")
+    elif missing[1] is not None:
+        # Right rows without a key are a group that no left row is in.
+        groups = by or ((), ())
+        by = ((*groups[0], jnp.zeros_like(times[0], jnp.bool_)), (*groups[1], missing[1]))
     rows = primitives.join_asof(
         *times, by=by, direction=direction, tolerance=tolerance, allow_exact=bool(allow_exact),
         num_valid=numbers, **layout.on_mesh,
     )  # fmt: skip
+    if in_jit and missing[0] is not None:
+        rows = jnp.where(missing[0], np.int32(-1), rows)
     presence = "some" if in_jit or any_missing(rows >= 0, left.num_rows) else "all"
     return RowPairs(
         SideRows(position(left.capacity, layout), "same", layout),
@@ -175,11 +185,16 @@ def _closest(
     )
 
 
-@functools.partial(tiered, static_argnums=2)
-def _order_of(values: Array, num_rows: Count, layout: Layout) -> tuple[Array, Array]:
+@functools.partial(tiered, static_argnums=3)
+def _order_of(
+    values: Array, null: Array | None, num_rows: Count, layout: Layout
+) -> tuple[Array, Array]:
+    """Whether a key is missing, and whether the keys are in order."""
     capacity = values.shape[0]
     next_row = jnp.minimum(position(capacity, layout) + np.int32(1), np.int32(capacity - 1))
     following = gather(values, next_row, layout)
     has_next = is_row(capacity, num_rows - np.int32(1), layout)
-    null = is_row(capacity, num_rows, layout) & (values != values)
-    return jnp.any(null), jnp.all((values <= following) | ~has_next) & ~jnp.any(null)
+    is_sorted = jnp.all((values <= following) | ~has_next)
+    if null is None:
+        return jnp.zeros((), jnp.bool_), is_sorted
+    return jnp.any(null & is_row(capacity, num_rows, layout)), is_sorted

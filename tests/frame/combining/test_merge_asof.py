@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+import jax
 import numpy as np
 import pandas as pd
 from frame_examples import mixed_frame
@@ -57,3 +58,19 @@ def test_wrong_arguments_are_pandas_errors():
     assert_same_error(lambda a, b: closest(a, b, on="i"), left[::-1], right)
     nulls = pd.DataFrame({"x": [1.0, np.nan]})
     assert_same_error(lambda a, b: closest(a, b, on="x"), nulls, nulls)
+
+
+def test_missing_times_are_refused_and_match_nothing_inside_jit():
+    day, none = pd.Timestamp("2020-01-01"), pd.NaT
+    times = {name: pd.DataFrame({"t": pd.Series(rows, dtype="datetime64[us]")})
+             for name, rows in {"none": [none], "first": [none, day], "last": [day, none],
+                                "day": [day], "empty": []}.items()}  # fmt: skip
+    for name in ("none", "first", "last"):
+        for other in ("day", "empty", "none"):
+            for left, right in ((name, other), (other, name)):
+                call = lambda a, b: closest(a, b, on="t")  # noqa: E731
+                assert_same_error(call, times[left], times[right].assign(y=1.0))
+    left, right = JaxFrame(times["first"]), JaxFrame(times["last"].assign(y=[2.0, 3.0]))
+    for direction in ("backward", "forward", "nearest"):
+        joined = jax.jit(lambda a, b, to=direction: merge_asof(a, b, on="t", direction=to))
+        np.testing.assert_array_equal(joined(left, right).to_pandas()["y"], [np.nan, 2.0])
