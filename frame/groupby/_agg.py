@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from ..reductions._agg import name_of
-from ..table._column import Column
+from ..table._column import Column, as_floats
 from ..table._column_labels import Labels
 from ..table._take import look_up_rows, settled, take_columns
 from ._base import SELECTIONS, GroupByBase

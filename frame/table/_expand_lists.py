@@ -2,7 +2,7 @@
 """The values of the lists of rows, one after the other: a row for each."""
 
 import functools
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
