@@ -233,13 +233,15 @@ gpu-programs: $(STAMPS)/test $(GPU_PLUGIN)/stamp
 tpu-cycles: $(STAMPS)/test $(LIBTPU)/libtpu/libtpu.so
 	$(BIN)/python asv_bench/programs tpu $(TPU_ARGS)
 
+# The calls of asv are not timed here: each is forked from a process that has imported everything.
 bench-smoke: $(STAMPS)/bench
 	mkdir -p build/asv
 	$(BIN)/python asv_bench/table.py --quick
 	for workload in $(WORKLOADS); do \
 	  $(BIN)/python asv_bench/run_workload.py $$workload --quick --cache $(COMPILED); done
-	cd asv_bench && $(ASV) machine --yes > /dev/null && \
-	  JAXFRAMES_BENCH=smoke $(ASV) run --quick --show-stderr --environment existing:$(CURDIR)/$(BIN)/python
+	flags="$(QUICK_COMPILATION)" && cd asv_bench && $(ASV) machine --yes > /dev/null && \
+	  JAXFRAMES_BENCH=smoke XLA_FLAGS="$$flags" $(ASV) run --quick --show-stderr \
+	  --launch-method forkserver --environment existing:$(CURDIR)/$(BIN)/python
 
 clean:
 	rm -rf $(VENV) build docs/_build
