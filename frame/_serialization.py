@@ -14,6 +14,7 @@ import jax.export
 from ._frame import JaxFrame, JaxSeries
 from .table._column import Column
 from .table._layout import Layout
+from .table._lists import ListColumn
 from .table._row_index import RowIndex
 from .table._table import Table
 from .table._unencoded import UnencodedColumn
@@ -23,7 +24,7 @@ _CONSTRUCTORS = {
     "builtins": {"bytearray", "complex", "frozenset", "set", "slice"},
     "datetime": {"date", "datetime", "time", "timedelta"},
     "decimal": {"Decimal"},
-    "jaxframes": {"ColumnType", "Dictionary", "HostObjects", "Labels"},
+    "jaxframes": {"ColumnType", "Dictionary", "HostObjects", "Labels", "ListType"},
     "numpy": {"_frombuffer", "_reconstruct", "dtype", "ndarray", "scalar"},
     "pandas": {
         "ArrowStringArray", "Categorical", "CategoricalDtype", "CategoricalIndex", "DatetimeArray",
@@ -32,7 +33,10 @@ _CONSTRUCTORS = {
         "_nat_unpickle", "_new_DatetimeIndex", "_new_Index", "_timedelta_unpickle",
         "_unpickle_timestamp",
     },
-    "pyarrow": {"_restore_array", "py_buffer", "type_for_alias"},
+    "pyarrow": {
+        "_restore_array", "decimal128", "dictionary", "field", "large_list", "list_", "py_buffer",
+        "struct", "timestamp", "type_for_alias",
+    },
 }  # fmt: skip
 
 
@@ -67,7 +71,7 @@ def _write_table(static: Any) -> bytes:
     return b""
 
 
-for _node in (Column, UnencodedColumn, RowIndex, JaxFrame, JaxSeries):
+for _node in (Column, ListColumn, UnencodedColumn, RowIndex, JaxFrame, JaxSeries):
     jax.export.register_pytree_node_serialization(
         _node,
         serialized_name=f"jaxframes.{_node.__name__}",

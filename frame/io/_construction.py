@@ -2,6 +2,7 @@
 """Construction of frames and series from users' data."""
 
 import functools
+import json
 from collections.abc import Collection, Hashable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -19,6 +20,7 @@ from ..table._dictionary import Dictionary, encode_objects
 from ..table._from_host import column_from, index_from, strings_from
 from ..table._holes import with_holes_elsewhere
 from ..table._layout import Layout, layout_of
+from ..table._lists_on_host import is_list
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._nullable import Family, family_named
 from ..table._row_index import RANGE, RowIndex
@@ -114,8 +116,11 @@ def table_of_arrow(
         if name in strings:
             return of_family(strings_from(table[name], capacity, layout, name), family)
         keeps_mask = keeps_masks or family is not None
+        values: Any = table[name]
+        if family == "arrow" and is_list(values.type):
+            values = pd.arrays.ArrowExtensionArray(values)
         column = column_from(
-            table[name], capacity, layout, name, in_place=in_place, keeps_masks=keeps_mask
+            values, capacity, layout, name, in_place=in_place, keeps_masks=keeps_mask
         )
         column = of_family(column, family)
         return with_holes_elsewhere(column) if name in nulls else column
@@ -171,7 +176,7 @@ def _pandas_answer(serialized: bytes) -> _Answer:
         metadata = schema.pandas_metadata
         if metadata is None:
             return _Answer(pd.Index(schema.names, dtype="str"), (), (), RANGE, {})
-        empty_frame = pa.Table.from_batches([], schema).to_pandas()
+        empty_frame = pa.Table.from_batches([], _without_lists(schema)).to_pandas()
         stored = []
         if not isinstance(empty_frame.index, pd.RangeIndex):
             stored = [name for name in metadata["index_columns"] if isinstance(name, str)]
@@ -189,6 +194,21 @@ def _pandas_answer(serialized: bytes) -> _Answer:
     families = {name: family for name, family in told if family is not None}
     names = tuple(empty_frame.index.names)
     return _Answer(empty_frame.columns, tuple(stored), names, numbers, families)
+
+
+def _without_lists(schema: pa.Schema) -> pa.Schema:
+    """A schema with integers in place of lists: Arrow cannot read the names of their dtypes."""
+    metadata = schema.pandas_metadata
+    lists = {field.name for field in schema if is_list(field.type)}
+    if not lists:
+        return schema
+    plain = pa.schema([pa.field(f.name, pa.int64()) if f.name in lists else f for f in schema])
+    columns = [
+        {**one, "numpy_type": "int64"} if one["field_name"] in lists else one
+        for one in metadata["columns"]
+    ]
+    told = json.dumps({**metadata, "columns": columns}).encode()
+    return plain.with_metadata({**schema.metadata, b"pandas": told})
 
 
 def _range_of(metadata: dict[str, Any]) -> RowIndex:

@@ -156,7 +156,7 @@ def forced_table(table: Table) -> Table:
         return table
     force(columns)
     forced = tuple([column.forced() for column in columns])
-    force_readers(forced)
+    force_readers([*forced, *(inner for column in forced for inner in column.inner)])
     if all(new is old for new, old in zip(forced, columns, strict=True)):
         return table
     return table.with_stored(forced)

@@ -46,12 +46,13 @@ class ListColumn(Column):
     def __init__(self, stored: Column, lists: Lists):
         self.__dict__.update(_stored=stored, lists=lists)
 
-    def tree_flatten(self) -> tuple[tuple[Column, Lists], None]:
-        return (self._stored, self.lists), None
+    def tree_flatten(self) -> tuple[tuple[Any, ...], None]:
+        return (self._stored, *self.lists), None
 
     @classmethod
-    def tree_unflatten(cls, _: None, children: tuple[Column, Lists]) -> "ListColumn":
-        return cls(*children)
+    def tree_unflatten(cls, _: None, children: tuple[Any, ...]) -> "ListColumn":
+        stored, *lists = children
+        return cls(stored, Lists(*lists))
 
     def __reduce__(self) -> Any:
         return ListColumn, (self._stored, self.lists)
@@ -101,7 +102,7 @@ class ListColumn(Column):
     @property
     def dtype(self) -> np.dtype:
         """The dtype of the numbers."""
-        return self._stored.dtype
+        return np.dtype(np.int32)
 
     @property
     def inner(self) -> tuple[Column, ...]:
