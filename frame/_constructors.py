@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`from_pandas`, `from_arrow`, `from_jax` and `json_normalize`."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import jax
@@ -10,9 +10,10 @@ import pandas as pd
 from ._frame import JaxFrame, JaxSeries
 from .io._construction import as_arrow_table, table_of_arrow
 from .table._layout import layout_of
+from .table._types import Sharding
 
 
-def from_pandas(data: pd.DataFrame | pd.Series, sharding: Any = None) -> JaxFrame | JaxSeries:
+def from_pandas(data: pd.DataFrame | pd.Series, sharding: Sharding = None) -> JaxFrame | JaxSeries:
     """Converts a pandas frame or series.
 
     Args:
@@ -32,7 +33,7 @@ def from_pandas(data: pd.DataFrame | pd.Series, sharding: Any = None) -> JaxFram
     return JaxFrame(data, sharding=sharding)
 
 
-def from_arrow(data: Any, sharding: Any = None) -> JaxFrame:
+def from_arrow(data: object, sharding: Sharding = None) -> JaxFrame:
     """Converts an Arrow table, or any object with `__arrow_c_stream__`.
 
     Dictionary arrays become categories, and pandas' metadata restores the index, as in
@@ -58,7 +59,7 @@ def from_arrow(data: Any, sharding: Any = None) -> JaxFrame:
     return JaxFrame._of(table, labels)
 
 
-def from_jax(data: jax.Array | Mapping[Any, jax.Array], sharding: Any = None) -> JaxFrame:
+def from_jax(data: jax.Array | Mapping[Hashable, jax.Array], sharding: Sharding = None) -> JaxFrame:
     """Converts JAX arrays: a dict of columns, or one two-dimensional array.
 
     Args:
@@ -84,7 +85,7 @@ def json_normalize(
     sep: str = ".",
     max_level: int | None = None,
     *,
-    sharding: Any = None,
+    sharding: Sharding = None,
 ) -> JaxFrame:
     """Flattens nested records into a frame with a column for each path to a value.
 

@@ -2,7 +2,6 @@
 """The classes `JaxFrame` and `JaxSeries`."""
 
 from collections.abc import Hashable
-from typing import Any
 
 import jax
 import pandas as pd
@@ -17,6 +16,7 @@ from .table._from_host import column_from, index_from
 from .table._layout import layout_of
 from .table._ndframe import NDFrame, SeriesBase
 from .table._table import Table, as_count
+from .table._types import DtypeLike, Sharding
 
 
 class JaxFrame(FrameQuery, FramePlanning, EagerFrame):
@@ -45,11 +45,11 @@ class JaxFrame(FrameQuery, FramePlanning, EagerFrame):
 
     def __init__(
         self,
-        data: Any = None,
-        index: Any = None,
-        columns: Any = None,
-        dtype: Any = None,
-        sharding: Any = None,
+        data: object = None,
+        index: object = None,
+        columns: object = None,
+        dtype: DtypeLike = None,
+        sharding: Sharding = None,
     ):
         self._table, self._labels = table_of_data(data, index, columns, dtype, sharding)
 
@@ -72,11 +72,11 @@ class JaxSeries(EagerSeries):
 
     def __init__(
         self,
-        data: Any = None,
-        index: Any = None,
-        dtype: Any = None,
+        data: object = None,
+        index: object = None,
+        dtype: DtypeLike = None,
         name: Hashable = None,
-        sharding: Any = None,
+        sharding: Sharding = None,
     ):
         layout = layout_of(sharding, "JaxSeries")
         if isinstance(data, SeriesBase):

@@ -8,15 +8,16 @@ import jax
 import pandas as pd
 
 from ._frame import JaxFrame, JaxSeries
+from .table._types import LabelOrLabels
 
 
 def melt(
     frame: JaxFrame,
-    id_vars: Any = None,
-    value_vars: Any = None,
-    var_name: Any = None,
+    id_vars: LabelOrLabels = None,
+    value_vars: LabelOrLabels = None,
+    var_name: object = None,
     value_name: Hashable = "value",
-    col_level: Any = None,
+    col_level: object = None,
     ignore_index: bool = True,
 ) -> JaxFrame:
     """Puts value columns below each other; see `JaxFrame.melt`.
@@ -31,7 +32,9 @@ def melt(
     )
 
 
-def pivot(data: JaxFrame, *, columns: Any, index: Any = ..., values: Any = ...) -> JaxFrame:
+def pivot(
+    data: JaxFrame, *, columns: object, index: object = ..., values: object = ...
+) -> JaxFrame:
     """Reshapes by unique pairs of keys; see `JaxFrame.pivot`.
 
     Example:
@@ -45,17 +48,17 @@ def pivot(data: JaxFrame, *, columns: Any, index: Any = ..., values: Any = ...) 
 
 def pivot_table(
     data: JaxFrame,
-    values: Any = None,
-    index: Any = None,
-    columns: Any = None,
-    aggfunc: Any = "mean",
-    fill_value: Any = None,
+    values: object = None,
+    index: object = None,
+    columns: object = None,
+    aggfunc: object = "mean",
+    fill_value: object = None,
     margins: bool = False,
     dropna: bool = True,
     margins_name: str = "All",
     observed: bool = True,
     sort: bool = True,
-    **kwargs: Any,
+    **kwargs: object,
 ) -> JaxFrame:
     """Reduces the rows of each pair of keys; see `JaxFrame.pivot_table`.
 
@@ -71,7 +74,7 @@ def pivot_table(
     )  # fmt: skip
 
 
-def isna(obj: Any) -> Any:
+def isna(obj: object) -> Any:
     """Which values are missing; see `JaxFrame.isna`. Pandas answers for values of the host.
 
     Example:
@@ -82,7 +85,7 @@ def isna(obj: Any) -> Any:
     return pd.isna(obj) if _is_of_host(obj) else _checked(obj, "isna", JaxFrame, JaxSeries).isna()
 
 
-def notna(obj: Any) -> Any:
+def notna(obj: object) -> Any:
     """Which values are not missing; see `JaxFrame.notna`. Pandas answers for values of the host.
 
     Example:
@@ -114,7 +117,7 @@ def unique(values: Any) -> Any:
     return _checked(values, "unique", JaxSeries).unique()
 
 
-def factorize(values: Any, sort: bool = False, use_na_sentinel: bool = True) -> Any:
+def factorize(values: object, sort: bool = False, use_na_sentinel: bool = True) -> Any:
     """The code of each value, and the distinct values; see `JaxSeries.factorize`.
 
     Pandas answers for arrays of the host.
@@ -131,11 +134,11 @@ def factorize(values: Any, sort: bool = False, use_na_sentinel: bool = True) -> 
 
 
 def date_range(
-    start: Any = None,
-    end: Any = None,
+    start: object = None,
+    end: object = None,
     periods: int | None = None,
-    freq: Any = None,
-    tz: Any = None,
+    freq: object = None,
+    tz: object = None,
     normalize: bool = False,
     name: Hashable = None,
     inclusive: Any = "both",
@@ -169,12 +172,12 @@ def date_range(
     return pd.date_range(start, end, periods, freq, tz, normalize, name, inclusive, **options)
 
 
-def _is_of_host(data: Any) -> bool:
+def _is_of_host(data: object) -> bool:
     """Whether pandas computes with a value: a scalar, a list, an index or an array of the host."""
     return not isinstance(data, (JaxFrame, JaxSeries, pd.DataFrame, pd.Series, jax.Array))
 
 
-def _checked(data: Any, caller: str, *kinds: type) -> Any:
+def _checked(data: object, caller: str, *kinds: type) -> Any:
     if isinstance(data, kinds):
         return data
     wanted = " or ".join(f"a {kind.__name__}" for kind in kinds)

@@ -54,7 +54,7 @@ def _read(data: bytes | bytearray) -> Any:
     return _Reader(io.BytesIO(data)).load()
 
 
-def _write(static: Any) -> bytes:
+def _write(static: object) -> bytes:
     data = pickle.dumps(static)
     # What cannot be read back is refused where it is written.
     _read(data)

@@ -9,6 +9,7 @@ import pandas as pd
 from ..table._column import Column, ColumnType
 from ..table._dictionary import Dictionary
 from ..table._recode import renumbered
+from ..table._types import Options
 from ._str import Method, pandas_method, used_codes
 
 
@@ -76,7 +77,7 @@ class CategoryMethods:
         used = used_codes(column, table, "cat.remove_unused_categories")
         return self._map("remove_unused_categories", (), {}, np.flatnonzero(used))
 
-    def _map(self, method: str, args: Any, kwargs: Any, used: np.ndarray | None = None) -> Any:
+    def _map(self, method: str, args: Any, kwargs: Options, used: np.ndarray | None = None) -> Any:
         """Applies a method of pandas to a categorical with one row for each category."""
         column: Column = self._series._only
         old_codes = np.arange(len(self.categories), dtype=np.int32) if used is None else used

@@ -67,7 +67,9 @@ class TimeMethods:
         column = with_unit(self._column, unit, self._series._table.num_rows)
         return self._series._with_column(column)
 
-    def floor(self, freq: Any, ambiguous: Any = "raise", nonexistent: Any = "raise") -> Any:
+    def floor(
+        self, freq: object, ambiguous: object = "raise", nonexistent: object = "raise"
+    ) -> Any:
         """Rounds down to a multiple of a fixed frequency, such as "h" or "15min".
 
         Differences from pandas:
@@ -75,11 +77,13 @@ class TimeMethods:
         """
         return self._rounded("floor", freq, ambiguous, nonexistent)
 
-    def ceil(self, freq: Any, ambiguous: Any = "raise", nonexistent: Any = "raise") -> Any:
+    def ceil(self, freq: object, ambiguous: object = "raise", nonexistent: object = "raise") -> Any:
         """Rounds up to a multiple of a fixed frequency; see `floor`."""
         return self._rounded("ceil", freq, ambiguous, nonexistent)
 
-    def round(self, freq: Any, ambiguous: Any = "raise", nonexistent: Any = "raise") -> Any:
+    def round(
+        self, freq: object, ambiguous: object = "raise", nonexistent: object = "raise"
+    ) -> Any:
         """Rounds to the nearest multiple of a fixed frequency, half to even; see `floor`."""
         return self._rounded("round", freq, ambiguous, nonexistent)
 
@@ -102,7 +106,9 @@ class TimeMethods:
         """The times as clocks of the zone show them."""
         return wall_times(self._column)
 
-    def _at_walls(self, walls: Column, ambiguous: Any = "raise", nonexistent: Any = "raise") -> Any:
+    def _at_walls(
+        self, walls: Column, ambiguous: object = "raise", nonexistent: object = "raise"
+    ) -> Any:
         """The series of the instants at which clocks of its zone show some times."""
         zone = self._column.type.zone
         if zone is not None:
@@ -178,7 +184,9 @@ class DatetimeMethods(TimeMethods):
         zone = self._column.type.zone
         return None if zone is None else pd.DatetimeTZDtype("ns", zone).tz
 
-    def tz_localize(self, tz: Any, ambiguous: Any = "raise", nonexistent: Any = "raise") -> Any:
+    def tz_localize(
+        self, tz: object, ambiguous: object = "raise", nonexistent: object = "raise"
+    ) -> Any:
         """The instants at which clocks of a zone show the times; the times shown for `tz=None`.
 
         Args:
@@ -202,7 +210,7 @@ class DatetimeMethods(TimeMethods):
         column = localized(self._column, tz, self._series._table, ambiguous, nonexistent)
         return self._series._with_column(column)
 
-    def tz_convert(self, tz: Any) -> Any:
+    def tz_convert(self, tz: object) -> Any:
         """The same instants on the clocks of another zone; `None` gives UTC without a zone."""
         return self._series._with_column(converted(self._column, tz))
 
@@ -231,11 +239,11 @@ class DatetimeMethods(TimeMethods):
         ]
         return self._series._make_frame(columns, Labels.of(parts))
 
-    def day_name(self, locale: Any = None) -> Any:
+    def day_name(self, locale: object = None) -> Any:
         """The English name of the day of the week."""
         return self._named("day_of_week", _DAYS, locale)
 
-    def month_name(self, locale: Any = None) -> Any:
+    def month_name(self, locale: object = None) -> Any:
         """The English name of the month."""
         return self._named("month", _MONTHS, locale)
 

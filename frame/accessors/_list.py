@@ -13,9 +13,11 @@ from ..table._expand_lists import expand_lists, expanded_values
 from ..table._from_host import column_from
 from ..table._list_slices import elements_at, sliced_lists
 from ..table._lists import ListColumn, lengths_of
+from ..table._ndframe import SeriesBase
 from ..table._table import Table
 from ..table._take import settled
 from ..table._tracing import answered_at_once, is_traced
+from ..table._types import DtypeLike
 
 
 class ListMethods:
@@ -84,7 +86,7 @@ def holds_lists(column: Column) -> bool:
     return isinstance(first, (list, np.ndarray))
 
 
-def list_column(series: Any) -> ListColumn:
+def list_column(series: SeriesBase) -> ListColumn:
     """The lists of a series; those of Python objects are copied to the device."""
     column = series._only
     if isinstance(column, ListColumn):
@@ -112,7 +114,7 @@ def lists_of_objects(column: Column, table: Table, message: str) -> ListColumn:
     return made.with_form(made.form._replace(form="list"))
 
 
-def lengths(column: ListColumn, table: Table, dtype: Any) -> Column:
+def lengths(column: ListColumn, table: Table, dtype: DtypeLike) -> Column:
     """The number of values of each row's list, in a dtype, missing for a missing list."""
     counts = lengths_of(column, table.layout)
     counts = Column(counts.data.astype(wide(dtype)), counts.valid)

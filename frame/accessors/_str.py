@@ -51,7 +51,7 @@ def kind_of_strings(column: Column) -> str:
     return column.kind
 
 
-def _column_of(column: Column, results: pd.Series, missing_result: Any, rows: Table) -> Column:
+def _column_of(column: Column, results: pd.Series, missing_result: object, rows: Table) -> Column:
     """Looks up the result for each row's code; `missing_result` if it is a bool, for no code."""
     if results.dtype == np.bool_ and isinstance(missing_result, (bool, np.bool_)):
         return Column(look_up(column.data, results.to_numpy(), np.bool_(missing_result)))
@@ -106,7 +106,7 @@ def pandas_method(
 ) -> Any:
     """A method with the arguments of pandas' method, which the host calls."""
 
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def method(self: Any, *args: object, **kwargs: object) -> Any:
         return self._map(name, args, kwargs)
 
     method.__name__ = name
@@ -228,7 +228,7 @@ class StringMethods:
     findall: Method = _method("findall", "All matches of a pattern, a list for each string.")
 
     def split(
-        self, pat: Any = None, *, n: int = -1, expand: bool = False, regex: Any = None
+        self, pat: object = None, *, n: int = -1, expand: bool = False, regex: object = None
     ) -> Any:
         """The pieces between separators: a list for each string, or with `expand` columns.
 
@@ -242,7 +242,7 @@ class StringMethods:
         settings = {"pat": pat, "n": n, "expand": expand, "regex": regex}
         return self._map("split", (), settings, used_only=expand)
 
-    def rsplit(self, pat: Any = None, *, n: int = -1, expand: bool = False) -> Any:
+    def rsplit(self, pat: object = None, *, n: int = -1, expand: bool = False) -> Any:
         """Like `split`, from the right."""
         settings = {"pat": pat, "n": n, "expand": expand}
         return self._map("rsplit", (), settings, used_only=expand)
@@ -340,7 +340,9 @@ def used_codes(column: Column, table: Table, caller: str) -> np.ndarray:
     return host_array(counts > 0)[: len(column.dictionary)]
 
 
-def _concatenated(column: Column, other: Any, table: Table, sep: str, na_rep: str | None) -> Column:
+def _concatenated(
+    column: Column, other: object, table: Table, sep: str, na_rep: str | None
+) -> Column:
     """Appends the strings of `other`, row by row."""
     right = as_column(other, table, "others")
     if right.kind not in ("string", "category"):

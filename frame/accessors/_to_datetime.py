@@ -18,6 +18,7 @@ from ..table._recode import as_string, look_up
 from ..table._table import Count, Table, is_row
 from ..table._take import any_missing, position
 from ..table._tracing import at_once, is_traced
+from ..table._types import Options
 from ..table._wall_times import in_zone
 from ..table._zones import in_utc, zone_label
 from ._str import used_codes
@@ -44,7 +45,7 @@ def to_datetime(
     format: str | None = None,
     exact: bool = True,
     unit: str | None = None,
-    origin: Any = "unix",
+    origin: object = "unix",
     cache: bool = True,
 ) -> Any:
     """Converts strings or integers to datetimes.
@@ -136,7 +137,7 @@ def to_datetime(
     return arg._with_column(in_zone(times, "UTC") if utc else times)
 
 
-def _of_strings(column: Column, table: Table, options: dict[str, Any]) -> Column:
+def _of_strings(column: Column, table: Table, options: Options) -> Column:
     strings = column.dictionary.values
     if not is_traced(column.data, table.num_rows):
         codes = np.flatnonzero(used_codes(column, table, "to_datetime"))

@@ -61,7 +61,7 @@ def _host_index(table: Table) -> pd.Index:
     return table.index.to_pandas(table.num_rows_on_host)
 
 
-def _filled(value: Any, table: Table, name: Hashable) -> Column:
+def _filled(value: object, table: Table, name: Hashable) -> Column:
     if isinstance(value, np.ndarray):
         value = value[()]
     if (
@@ -112,12 +112,12 @@ def parts_of(value: Any, num_labels: int) -> list[Any]:
     return parts
 
 
-def one_column(value: Any) -> Any:
+def one_column(value: object) -> Any:
     """The only column of a two-dimensional value; other values as they are."""
     return parts_of(value, 1)[0] if getattr(value, "ndim", 1) == 2 else value
 
 
-def is_mask(key: Any) -> bool:
+def is_mask(key: object) -> bool:
     """Whether a key is a boolean mask."""
     if isinstance(key, SeriesBase):
         return True
@@ -130,12 +130,12 @@ def is_mask(key: Any) -> bool:
     )
 
 
-def names_labels(key: Any) -> bool:
+def names_labels(key: object) -> bool:
     """Whether the values of a series are labels of rows to select, not flags."""
     return isinstance(key, SeriesBase) and not key._only.is_bool and key._only.kind != "object"
 
 
-def as_mask(key: Any, table: Table, of_length: type[Exception] = IndexError) -> Array:
+def as_mask(key: object, table: Table, of_length: type[Exception] = IndexError) -> Array:
     """Aligns a mask with the rows of a table.
 
     Raises:

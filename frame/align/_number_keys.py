@@ -3,7 +3,6 @@
 
 import functools
 from collections.abc import Sequence
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -93,7 +92,7 @@ def check_labels(
 
 
 @tiered
-def _is_any_rounded(data: Array, valid: Array | None, count: Any) -> Array:
+def _is_any_rounded(data: Array, valid: Array | None, count: object) -> Array:
     limit = data.dtype.type(2**53)
     is_large = data > limit
     if jnp.issubdtype(data.dtype, jnp.signedinteger):

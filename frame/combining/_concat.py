@@ -17,6 +17,7 @@ from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._row_index import RANGE, RowIndex
 from ..table._table import Table
 from ..table._tracing import is_traced
+from ..table._types import Axis
 from ._concat_columns import Options, along_columns
 from ._concat_rows import (
     common_columns,
@@ -30,15 +31,15 @@ from ._concat_rows import (
 def concat(
     objs: Iterable[Any] | Mapping[Hashable, Any],
     *,
-    axis: Any = 0,
+    axis: Axis = 0,
     join: str = "outer",
     ignore_index: bool = False,
     keys: Sequence[Hashable] | None = None,
-    levels: Any = None,
+    levels: object = None,
     names: Sequence[Hashable] | None = None,
     verify_integrity: bool = False,
     sort: bool = False,
-    copy: Any = None,
+    copy: object = None,
 ) -> Any:
     """Concatenates frames or series along rows, or along columns by label.
 

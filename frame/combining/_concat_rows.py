@@ -189,7 +189,7 @@ def pack_rows(pieces: Sequence[tuple[Column, ...]], tables: Sequence[Table]) -> 
 
 
 @functools.partial(tiered, static_argnums=(2, 3))
-def _pack(pieces: list[Any], counts: tuple[Count, ...], capacity: int, layout: Layout) -> Any:
+def _pack(pieces: list[object], counts: tuple[Count, ...], capacity: int, layout: Layout) -> Any:
     return primitives.concatenate(pieces, counts, capacity=capacity, **layout.on_mesh).rows
 
 

@@ -25,6 +25,7 @@ from ..table._recode import as_string
 from ..table._table import Table, check_same_layout
 from ..table._take import resized, reversed_rows
 from ..table._tracing import at_once, is_in_jit, is_traced
+from ..table._types import LabelOrLabels
 from ._merge_plan import (
     Key,
     KeyArguments,
@@ -46,17 +47,17 @@ VALIDATIONS = {
 
 
 def merge(
-    left: Any,
-    right: Any,
+    left: object,
+    right: object,
     how: str = "inner",
-    on: Any = None,
-    left_on: Any = None,
-    right_on: Any = None,
+    on: LabelOrLabels = None,
+    left_on: LabelOrLabels = None,
+    right_on: LabelOrLabels = None,
     left_index: bool = False,
     right_index: bool = False,
     sort: bool = False,
     suffixes: Sequence[str | None] = ("_x", "_y"),
-    copy: Any = None,
+    copy: object = None,
     indicator: bool | str = False,
     validate: str | None = None,
     *,
@@ -105,7 +106,7 @@ class FrameMerge(FrameBase):
     def join(
         self,
         other: Any,
-        on: Any = None,
+        on: LabelOrLabels = None,
         how: str = "left",
         lsuffix: str | None = None,
         rsuffix: str | None = None,
@@ -204,7 +205,7 @@ def _join_type(how: str) -> JoinType:
     return JOIN_TYPES[how]
 
 
-def _with_strings(plan: MergePlan, left: Any, right: Any) -> tuple[MergePlan, Any, Any]:
+def _with_strings(plan: MergePlan, left: FrameBase, right: FrameBase) -> tuple[MergePlan, Any, Any]:
     """Converts category keys to strings if the sides have different categories."""
     keys = []
     for key in plan.keys:
@@ -219,7 +220,7 @@ def _with_strings(plan: MergePlan, left: Any, right: Any) -> tuple[MergePlan, An
     return dataclasses.replace(plan, keys=tuple(keys)), left, right
 
 
-def _with_string_column(frame: Any, label: Hashable) -> Any:
+def _with_string_column(frame: FrameBase, label: Hashable) -> Any:
     columns = list(frame._table.columns)
     if label in frame._labels:
         position = frame._labels.position(label)
@@ -265,7 +266,7 @@ def _keys_of(
     return tuple(sides[0]), tuple(sides[1])
 
 
-def _indicator_label(indicator: Any, left: FrameBase, right: FrameBase) -> Hashable:
+def _indicator_label(indicator: object, left: FrameBase, right: FrameBase) -> Hashable:
     if not isinstance(indicator, (bool, str)):
         raise ValueError("indicator option can only accept boolean or string arguments")
     if indicator is False or indicator == "":

@@ -19,24 +19,25 @@ from ..table._layout import Layout
 from ..table._table import Count, Table, is_row
 from ..table._take import any_missing, gather, position
 from ..table._tracing import is_in_jit
+from ..table._types import LabelOrLabels
 from ._merge_plan import Key, KeyArguments, as_operand, on_of_sides, plan_merge, suffixed_labels
 from ._merge_result import merged_frame
 from ._row_pairs import RowPairs, SideRows
 
 
 def merge_asof(
-    left: Any,
-    right: Any,
-    on: Any = None,
-    left_on: Any = None,
-    right_on: Any = None,
+    left: object,
+    right: object,
+    on: LabelOrLabels = None,
+    left_on: LabelOrLabels = None,
+    right_on: LabelOrLabels = None,
     left_index: bool = False,
     right_index: bool = False,
-    by: Any = None,
-    left_by: Any = None,
-    right_by: Any = None,
+    by: LabelOrLabels = None,
+    left_by: LabelOrLabels = None,
+    right_by: LabelOrLabels = None,
     suffixes: Sequence[str | None] = ("_x", "_y"),
-    tolerance: Any = None,
+    tolerance: object = None,
     allow_exact_matches: bool = True,
     direction: Literal["backward", "forward", "nearest"] = "backward",
 ) -> Any:
@@ -79,7 +80,12 @@ def merge_asof(
 
 
 def _keys_of_sides(
-    on: Any, left_on: Any, right_on: Any, by: Any, left_by: Any, right_by: Any
+    on: LabelOrLabels,
+    left_on: LabelOrLabels,
+    right_on: LabelOrLabels,
+    by: LabelOrLabels,
+    left_by: LabelOrLabels,
+    right_by: LabelOrLabels,
 ) -> tuple[list[Any], list[Any]]:
     """The key arguments of each side: those of `by`, then the one to compare."""
     left_on, right_on = on_of_sides(on, left_on, right_on)
@@ -148,9 +154,9 @@ def _closest(
     right: Table,
     columns: tuple[Column, Column],
     by: Any,
-    tolerance: Any,
+    tolerance: object,
     direction: Any,
-    allow_exact: Any,
+    allow_exact: object,
 ) -> RowPairs:
     layout = left.layout
     times = columns[0].data, columns[1].data

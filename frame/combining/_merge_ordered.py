@@ -102,7 +102,7 @@ def merge_ordered(
     return _with_group_values(merged, values, by)
 
 
-def _check_by(grouped: Any, other: Any, by: list[Any], side: str) -> None:
+def _check_by(grouped: Any, other: FrameBase, by: Sequence[object], side: str) -> None:
     """Raises unless one frame has the labels to group by."""
     for frame in (grouped, other):
         if not isinstance(frame, FrameBase):
@@ -124,7 +124,7 @@ def _check_by(grouped: Any, other: Any, by: list[Any], side: str) -> None:
         )
 
 
-def _numbered(grouped: Any, other: Any, by: list[Any]) -> tuple[Any, Any, Any]:
+def _numbered(grouped: Any, other: object, by: list[object]) -> tuple[Any, Any, Any]:
     """The rows of groups with the number of their group, the values of each group, and the other
     rows once for each group."""
     grouped = grouped[grouped[by].notna().all(axis=1)]
@@ -139,7 +139,7 @@ def _numbered(grouped: Any, other: Any, by: list[Any]) -> tuple[Any, Any, Any]:
     return grouped, values, each.merge(other, how="cross")
 
 
-def _with_column(frame: Any, column: Column) -> Any:
+def _with_column(frame: FrameBase, column: Column) -> Any:
     labels = frame._labels
     table = frame._table
     return frame._make_frame(
@@ -147,7 +147,7 @@ def _with_column(frame: Any, column: Column) -> Any:
     )
 
 
-def _with_group_values(merged: Any, values: Any, by: list[Any]) -> Any:
+def _with_group_values(merged: Any, values: FrameBase, by: list[object]) -> Any:
     """The result with the values of its groups, without their ids."""
     group_ids = merged._column(_GROUP).data.astype(jnp.int32)
     columns = take_columns(values._table.columns, group_ids, merged._table.layout)
@@ -156,7 +156,7 @@ def _with_group_values(merged: Any, values: Any, by: list[Any]) -> Any:
     return merged.drop(columns=[_GROUP])
 
 
-def _listed(keys: Any) -> list[Any]:
+def _listed(keys: object) -> list[Any]:
     return list(keys) if isinstance(keys, (list, tuple)) else [keys]
 
 

@@ -14,6 +14,7 @@ from ..align._as_column import as_column
 from ..table._column import Column
 from ..table._column_labels import Labels, check_unambiguous
 from ..table._ndframe import FrameBase, SeriesBase
+from ..table._types import LabelOrLabels
 
 
 class KeyArguments(NamedTuple):
@@ -87,7 +88,7 @@ class MergePlan:
         return [p for p in range(len(right._labels)) if p not in self.dropped]
 
 
-def as_operand(value: Any) -> FrameBase:
+def as_operand(value: object) -> FrameBase:
     """Converts an operand to a frame; a named series becomes one column."""
     if isinstance(value, FrameBase):
         return value
@@ -178,7 +179,9 @@ def _key_pairs(left: FrameBase, right: FrameBase, named: KeyArguments) -> list[t
     return list(zip(left_on, right_on, strict=True))
 
 
-def on_of_sides(on: Any, left_on: Any, right_on: Any) -> tuple[Any, Any]:
+def on_of_sides(
+    on: LabelOrLabels, left_on: LabelOrLabels, right_on: LabelOrLabels
+) -> tuple[Any, Any]:
     """`left_on` and `right_on`, for which `on` may be given."""
     if on is None:
         return left_on, right_on
@@ -189,7 +192,7 @@ def on_of_sides(on: Any, left_on: Any, right_on: Any) -> tuple[Any, Any]:
     return on, on
 
 
-def _as_list(value: Any) -> Any:
+def _as_list(value: object) -> Any:
     if value is None or isinstance(value, list):
         return value
     return list(value) if isinstance(value, (tuple, pd.Index)) else [value]
@@ -217,14 +220,14 @@ def _common_labels(left: FrameBase, right: FrameBase) -> list[Hashable]:
     return list(common)
 
 
-def _key(left: FrameBase, right: FrameBase, left_key: Any, right_key: Any) -> Key:
+def _key(left: FrameBase, right: FrameBase, left_key: object, right_key: object) -> Key:
     a, b = _key_side(left, left_key), _key_side(right, right_key)
     # Labels of index levels that left_index selects give no name.
     name = b.label if a.is_array or isinstance(left_key, KeySide) else a.label
     return Key(name, a, b)
 
 
-def _key_side(frame: FrameBase, key: Any) -> KeySide:
+def _key_side(frame: FrameBase, key: object) -> KeySide:
     if isinstance(key, KeySide):
         return key
     if isinstance(key, (SeriesBase, np.ndarray, jax.Array, pd.Series, pd.Index)):
@@ -239,7 +242,7 @@ def _key_side(frame: FrameBase, key: Any) -> KeySide:
 
 
 def suffixed_labels(
-    plan: MergePlan, left: FrameBase, right: FrameBase, suffixes: Any
+    plan: MergePlan, left: FrameBase, right: FrameBase, suffixes: object
 ) -> tuple[pd.Index, pd.Index]:
     """The column labels of both sides, with suffixes for overlapping ones."""
     if isinstance(suffixes, (str, set, dict)) or not isinstance(suffixes, Sequence):
@@ -274,7 +277,7 @@ def suffixed_labels(
 
 
 def _suffixed(labels: pd.Index, suffix: str | None, overlap: pd.Index) -> pd.Index:
-    def rename(label: Any) -> Any:
+    def rename(label: Hashable) -> Any:
         return f"{label}{suffix}" if label in overlap and suffix is not None else label
 
     if labels.nlevels > 1:

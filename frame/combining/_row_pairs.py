@@ -311,7 +311,7 @@ def _through(order: Array, row_ids: Array, layout: Layout) -> Array:
 
 
 @functools.partial(tiered, static_argnums=(1, 2))
-def _first_rows(rows: Any, capacity: int, layout: Layout) -> Any:
+def _first_rows(rows: object, capacity: int, layout: Layout) -> Any:
     return layout.constrain(jax.tree.map(lambda row_ids: row_ids[:capacity], rows))
 
 

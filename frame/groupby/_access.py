@@ -12,6 +12,7 @@ import pandas as pd
 
 from ..table._column import host_array
 from ..table._row_index import RowIndex
+from ..table._types import Options
 from ..table._user_functions import UntraceableError, by_engine
 from ._base import GroupByBase
 from ._recorded import traced_over_groups, value_of
@@ -48,7 +49,7 @@ class GroupByAccess(GroupByBase):
         keys = self._keys_on_host("indices")
         return dict(zip(keys, self._rows_by_group(), strict=True))
 
-    def get_group(self, name: Any) -> Any:
+    def get_group(self, name: Hashable) -> Any:
         """Selects the rows of the group of a key, which is a tuple if `by` was a list."""
         keys = self._keys_on_host("get_group")
         if keys.nlevels > 1 and not isinstance(name, tuple):
@@ -77,7 +78,7 @@ class GroupByAccess(GroupByBase):
         """Whether keys are tuples of one, because `by` was a list of one."""
         return self._grouped.has_tuple_keys and len(self._grouped.keys) == 1
 
-    def pipe(self, func: Any, *args: Any, **kwargs: Any) -> Any:
+    def pipe(self, func: Any, *args: Any, **kwargs: Options) -> Any:
         """Calls a function of the groups, or a pair of one and the name of its groups argument."""
         if not isinstance(func, tuple):
             return func(self, *args, **kwargs)
@@ -90,9 +91,9 @@ class GroupByAccess(GroupByBase):
         self,
         func: Callable[..., Any],
         dropna: bool = True,
-        *args: Any,
+        *args: object,
         engine: str | None = None,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> Any:
         """Keeps the rows of the groups for which `func`, called with each group, returns True.
 
@@ -156,7 +157,7 @@ class GroupByAccess(GroupByBase):
         return self._shown(self._source._taken(row_ids)._table)
 
 
-def _as_truth(answer: Any, is_series: bool) -> bool:
+def _as_truth(answer: object, is_series: bool) -> bool:
     """Converts the answer of a `filter` function to a bool; a missing answer is False."""
     if isinstance(answer, (jax.Array, np.ndarray)) and answer.ndim == 0:
         answer = np.asarray(answer)[()]

@@ -11,6 +11,7 @@ from ..reductions._agg import name_of
 from ..table._column import Column, as_floats
 from ..table._column_labels import Labels
 from ..table._take import look_up_rows, settled, take_columns
+from ..table._types import Options
 from ._base import SELECTIONS, GroupByBase
 from ._called_functions import GroupByApply, reduced_by_user, transformed_by_user
 from ._grouped_column import Reduction
@@ -51,7 +52,7 @@ class GroupByAggregation(GroupByApply, GroupByReductions, GroupByRows):
     """Reductions by name, by function, and several at once, for groups or for their rows."""
 
     def aggregate(
-        self, func: Any = None, *args: Any, engine: str | None = None, **kwargs: Any
+        self, func: Any = None, *args: object, engine: str | None = None, **kwargs: object
     ) -> Any:
         """Reduces each group by one or several functions.
 
@@ -98,7 +99,7 @@ class GroupByAggregation(GroupByApply, GroupByReductions, GroupByRows):
         kind = type(self).__name__
         return AttributeError(f"{name!r} is not a valid function for '{kind}' object")
 
-    def _as_reduction(self, func: Any) -> Any:
+    def _as_reduction(self, func: object) -> Any:
         if isinstance(func, (SegmentFunction, UserFunction)) or func is list:
             return func
         if isinstance(func, str) and func in OF_PARTS:
@@ -158,7 +159,7 @@ class GroupByAggregation(GroupByApply, GroupByReductions, GroupByRows):
         segments = self._groups.segments
         return Column(reduce_segments(how.function, values, segments, by_segment))
 
-    def _by_column(self, functions: Mapping[Hashable, Any]) -> Any:
+    def _by_column(self, functions: Mapping[Hashable, object]) -> Any:
         if self._is_series or any(isinstance(func, Mapping) for func in functions.values()):
             raise pd.errors.SpecificationError("nested renamer is not supported")
         labels = _all_labels(self)
@@ -174,12 +175,14 @@ class GroupByAggregation(GroupByApply, GroupByReductions, GroupByRows):
         ]
         return self._planned(plan, [*labels.index.names, *([None] if is_nested else [])])
 
-    def _planned(self, plan: Sequence[tuple[Hashable, int, Any]], names: Sequence[Hashable]) -> Any:
+    def _planned(
+        self, plan: Sequence[tuple[Hashable, int, object]], names: Sequence[Hashable]
+    ) -> Any:
         """The result of labels with positions and functions; the names are those of labels."""
         hows = [Aggregation(label, at, self._as_reduction(func)) for label, at, func in plan]
         return self._one_each(self._evaluated(hows), Labels.of([one.label for one in hows], names))
 
-    def _listed(self, functions: list[Any]) -> Any:
+    def _listed(self, functions: list[object]) -> Any:
         if not functions:
             return self._one_each([], Labels.of([]))
         pairs = _as_list(functions)
@@ -194,7 +197,7 @@ class GroupByAggregation(GroupByApply, GroupByReductions, GroupByRows):
         ]
         return self._planned(plan, [*([] if self._is_series else self._labels.index.names), None])
 
-    def _named(self, functions: dict[str, Any]) -> Any:
+    def _named(self, functions: Options) -> Any:
         if not functions:
             raise TypeError("Must provide 'func' or tuples of '(column, aggfunc).")
         labels, plan = _all_labels(self), []
@@ -211,7 +214,9 @@ class GroupByAggregation(GroupByApply, GroupByReductions, GroupByRows):
             plan.append((name, labels.position(pair[0]), pair[1]))
         return self._planned(plan, [None])
 
-    def transform(self, func: Any, *args: Any, engine: str | None = None, **kwargs: Any) -> Any:
+    def transform(
+        self, func: object, *args: object, engine: str | None = None, **kwargs: object
+    ) -> Any:
         """Broadcasts the reduction of each group to its rows, or calls a row-wise method.
 
         `func` is the name of a reduction, or of a row-wise method such as "cumsum" or "rank"; a
@@ -268,7 +273,7 @@ def _all_labels(grouped: GroupByBase) -> Labels:
     return grouped._labels if labels is None else labels
 
 
-def _as_list(functions: Any) -> list[tuple[Hashable, Any]]:
+def _as_list(functions: object) -> list[tuple[Hashable, Any]]:
     """Functions with the labels of their columns."""
     functions = functions if isinstance(functions, list) else [functions]
     named = [

@@ -12,7 +12,7 @@ from ..reductions._results import result_type
 from ..table._column import NUMBER, Column, ColumnType, bare, show_holes
 from ..table._column_labels import Labels
 from ..table._deferred import force
-from ..table._ndframe import NDFrame
+from ..table._ndframe import NDFrame, SeriesBase
 from ..table._object_functions import as_objects, inferred_labels
 from ..table._recode import as_truths, without_missing
 from ..table._row_index import RANGE, RowIndex
@@ -56,7 +56,7 @@ class Grouped:
     infers_labels: bool = True
     _found: FoundOnce = dataclasses.field(default_factory=FoundOnce)
 
-    def once(self, name: Any, compute: Callable[[], Any]) -> Any:
+    def once(self, name: Hashable, compute: Callable[[], object]) -> Any:
         """Calls `compute` once per name and caches the result."""
         return self._found.once(
             name,
@@ -191,7 +191,7 @@ class GroupByBase:
         picked._positions = tuple(self._positions[position] for position in positions)
         return picked
 
-    def _of_series(self, series: Any) -> Self:
+    def _of_series(self, series: SeriesBase) -> Self:
         """The groups of a series of the same rows."""
         view = copy.copy(self)
         view._source, view._labels = series, Labels.of([series._name])
@@ -199,7 +199,7 @@ class GroupByBase:
         view._is_series = True
         return view
 
-    def _chosen(self, numeric_only: Any, caller: str) -> Self:
+    def _chosen(self, numeric_only: object, caller: str) -> Self:
         """A view of all columns, or of the numeric columns."""
         if not isinstance(numeric_only, (bool, np.bool_)):
             raise ValueError("numeric_only accepts only Boolean values")

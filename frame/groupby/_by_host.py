@@ -14,6 +14,7 @@ import pandas as pd
 from ..table._column import Column, host_array
 from ..table._dtypes import narrowed
 from ..table._from_host import column_from
+from ..table._types import Function
 from ..table._user_functions import as_frames, as_pandas
 from ._base import GroupByBase
 
@@ -47,7 +48,7 @@ def _key(grouped: GroupByBase, key: Any, source: Any) -> Any:
     return values.to_pandas().set_axis(source.index)
 
 
-def reduced_on_host(grouped: GroupByBase, position: int, function: Callable[..., Any]) -> Column:
+def reduced_on_host(grouped: GroupByBase, position: int, function: Function) -> Column:
     """The value of each group that a function of a column's groups returns."""
     groups, table = grouped._groups, grouped._table
     rows: Any = grouped._source._make_series(table.columns[position], None, table).to_pandas()
@@ -60,17 +61,17 @@ def reduced_on_host(grouped: GroupByBase, position: int, function: Callable[...,
     return column_from(narrowed(results), groups.capacity, groups.layout)
 
 
-def called_with_frames(function: Callable[..., Any]) -> Callable[..., Any]:
+def called_with_frames(function: Function) -> Callable[..., Any]:
     """The function as pandas calls it: with frames of ours, and results of pandas."""
 
-    def call(group: Any, *args: Any, **kwargs: Any) -> Any:
+    def call(group: object, *args: object, **kwargs: object) -> Any:
         return as_pandas(function(_named(group), *args, **kwargs))
 
     call.__name__ = getattr(function, "__name__", type(function).__name__)
     return call
 
 
-def _named(group: Any) -> Any:
+def _named(group: object) -> Any:
     """A group with its key as the attribute `name`, as in pandas."""
     ours = as_frames(group)
     if isinstance(group, pd.DataFrame) and "name" in group.__dict__:

@@ -6,6 +6,7 @@ from typing import Any
 from ..table._column import Column
 from ..table._column_labels import Labels
 from ..table._tracing import is_traced
+from ..table._types import Function
 from ..table._user_functions import as_frames, by_engine
 from ._base import GroupByBase
 from ._by_host import called_with_frames, groups_on_host, reduced_on_host
@@ -13,7 +14,9 @@ from ._recorded import GroupColumn, GroupValue, rows_of, traced_over_groups, val
 from ._user_functions import UserFunction
 
 
-def _called(grouped: GroupByBase, caller: str, engine: str | None, trace: Any, on_host: Any) -> Any:
+def _called(
+    grouped: GroupByBase, caller: str, engine: str | None, trace: Function, on_host: Function
+) -> Any:
     is_in_trace = grouped._groups.is_traced or is_traced(grouped._table)
     return by_engine(caller, engine, trace, on_host, is_traced=is_in_trace)
 
@@ -55,11 +58,11 @@ class GroupByApply(GroupByBase):
 
     def apply(
         self,
-        func: Any,
-        *args: Any,
+        func: object,
+        *args: object,
         include_groups: bool = False,
         engine: str | None = None,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> Any:
         """Calls a function with each group, and combines the results by pandas' rules.
 

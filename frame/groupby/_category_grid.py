@@ -116,7 +116,7 @@ def groups_of_all_categories(
 def _segments_of(
     keys: Sequence[Column],
     others: tuple[Array, Count] | None,
-    limits: Sequence[Any],
+    limits: Sequence[object],
     num_rows: Count,
     grid: Grid,
 ) -> tuple[Array, Array, Any]:

@@ -102,7 +102,11 @@ class FrameGroupByCorrelation(FramePairs, GroupByPairs):
     """Correlation and covariance of the columns of each group."""
 
     def corrwith(
-        self, other: Any, drop: bool = False, method: Any = "pearson", numeric_only: bool = False
+        self,
+        other: object,
+        drop: bool = False,
+        method: object = "pearson",
+        numeric_only: bool = False,
     ) -> Any:
         """The correlation of each column with another series, or frame, in each group.
 
@@ -212,7 +216,7 @@ def _interleaved(matrix: list[list[Array]], capacity: int, layout: Layout) -> li
 class SeriesGroupByCorrelation(SeriesPairs, GroupByPairs):
     """Correlation and covariance of each group of a series and another series."""
 
-    def _with_other(self, other: Any, statistic: Statistic) -> Any:
+    def _with_other(self, other: object, statistic: Statistic) -> Any:
         (own,), (label,) = self._columns, self._labels
         pair = paired(own, label, other, self._table, statistic.op)
         (found,) = self._statistics(pair, ((0, 1),), statistic)

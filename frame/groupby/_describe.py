@@ -18,7 +18,9 @@ from ._grouped_column import Reduction
 class GroupByDescription(GroupByBase):
     """Summary statistics of each group."""
 
-    def describe(self, percentiles: Any = None, include: Any = None, exclude: Any = None) -> Any:
+    def describe(
+        self, percentiles: object = None, include: object = None, exclude: object = None
+    ) -> Any:
         """Count, mean, deviation, extremes and percentiles of the numeric columns of each group.
 
         Differences from pandas:

@@ -54,7 +54,7 @@ class GroupByPositions(GroupByBase):
         """The last `n` rows of each group, in row order; all but the first `-n` if negative."""
         return self._kept_rows(self._is_at(slice(-n, None) if n else slice(0, 0)))
 
-    def nth(self, n: Any, dropna: Any = None) -> Any:
+    def nth(self, n: Any, dropna: object = None) -> Any:
         """The `n`-th row of each group, or several rows, with their labels, in row order.
 
         Differences from pandas:
@@ -116,7 +116,7 @@ class GroupByPositions(GroupByBase):
         )
 
 
-def _is_position(n: Any) -> bool:
+def _is_position(n: object) -> bool:
     return isinstance(n, (int, np.integer, slice)) and not isinstance(n, bool)
 
 

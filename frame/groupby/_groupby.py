@@ -5,6 +5,7 @@ from typing import Any
 
 from ..table._column_labels import Labels
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._types import LabelOrLabels, LevelOrLevels
 from ..table._unsupported import lacking
 from ._access import GroupByAccess
 from ._agg import GroupByAggregation
@@ -70,12 +71,14 @@ class FrameGroupBy(FrameGroupByValueCounts, FrameGroupByCorrelation, _GroupBy):
         raise _absent(self, name)
 
 
-def _absent(groups: Any, name: str) -> AttributeError | NotImplementedError:
+def _absent(groups: object, name: str) -> AttributeError | NotImplementedError:
     kind = type(groups).__name__
     return lacking(kind, name) or AttributeError(f"{kind!r} object has no attribute {name!r}")
 
 
-def _grouped(of: NDFrame, labels: Labels | None, by: Any, level: Any, options: Options) -> Grouped:
+def _grouped(
+    of: NDFrame, labels: Labels | None, by: LabelOrLabels, level: LevelOrLevels, options: Options
+) -> Grouped:
     capacity = options.capacity
     if capacity is not None and (not isinstance(capacity, int) or capacity < 1):
         raise ValueError(f"groupby: capacity must be a positive integer, got {capacity!r}.")
@@ -90,8 +93,8 @@ class FrameGrouping(FrameBase):
 
     def groupby(
         self,
-        by: Any = None,
-        level: Any = None,
+        by: LabelOrLabels = None,
+        level: LevelOrLevels = None,
         *,
         as_index: bool = True,
         sort: bool = True,
@@ -135,8 +138,8 @@ class SeriesGrouping(SeriesBase):
 
     def groupby(
         self,
-        by: Any = None,
-        level: Any = None,
+        by: LabelOrLabels = None,
+        level: LevelOrLevels = None,
         *,
         as_index: bool = True,
         sort: bool = True,

@@ -68,22 +68,22 @@ class Segments:
         on_mesh = self.layout.on_mesh
         return {**on_mesh, "scattered": True} if self.is_sharded else on_mesh
 
-    def for_rows(self, values: Any, ids: Array | None = None) -> Any:
+    def for_rows(self, values: object, ids: Array | None = None) -> Any:
         """Gathers each row's value from the values of the segments; zeros for rows of none."""
         return gather(values, self.ids if ids is None else ids, self.by_group)
 
-    def reduce(self, op: str, x: Any, ids: Array | None = None, **settings: Any) -> Any:
+    def reduce(self, op: str, x: object, ids: Array | None = None, **settings: Any) -> Any:
         """Reduces the rows of each segment, by default of all rows with a group."""
         settings |= self.on_mesh
         ids = self.ids if ids is None else ids
         return primitives.segment_reduce(x, ids, self.num_segments, op, **settings)
 
-    def scan(self, x: Any, op: Any, **settings: Any) -> Any:
+    def scan(self, x: object, op: Any, **settings: Any) -> Any:
         """Scans the rows of each segment."""
         settings |= {"is_sorted": False, "num_segments": self.num_segments, **self.layout.on_mesh}
         return primitives.segmented_scan(x, op, segment_ids=self.ids, **settings)
 
-    def select_groups(self, values: Any) -> Any:
+    def select_groups(self, values: object) -> Any:
         """Selects the groups' values from those of all segments. Traced."""
         if self.of_groups is not None:
             if self.is_sharded:

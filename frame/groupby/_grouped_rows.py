@@ -90,6 +90,6 @@ class GroupedRows:
         """Gathers each row's value from the values of the segments; zero for missing rows."""
         return self.segments.for_rows(values, self.present)
 
-    def without_missing(self, x: Array, identity: Any) -> Array:
+    def without_missing(self, x: Array, identity: object) -> Array:
         """Replaces missing values with the identity element."""
         return jnp.where(self.missing, x.dtype.type(identity), x) if self.can_miss else x

@@ -2,7 +2,7 @@
 """The `by` and `level` arguments of `groupby`, as key columns."""
 
 from collections.abc import Hashable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import numpy as np
@@ -17,6 +17,7 @@ from ..table._objects import hashed
 from ..table._suggestions import the_columns
 from ..table._table import Table
 from ..table._tracing import is_traced
+from ..table._types import LabelOrLabels, LevelOrLevels
 
 
 class Grouping(NamedTuple):
@@ -33,7 +34,9 @@ class Grouping(NamedTuple):
         return self._replace(column=hashed(self.column, table.num_rows))
 
 
-def as_groupings(source: NDFrame, labels: Labels | None, by: Any, level: Any) -> list[Grouping]:
+def as_groupings(
+    source: NDFrame, labels: Labels | None, by: LabelOrLabels, level: LevelOrLevels
+) -> list[Grouping]:
     """The keys that `by` or `level` names; `labels` is None for a series."""
     table = source._table
     if by is None and level is None:
@@ -54,7 +57,7 @@ def as_groupings(source: NDFrame, labels: Labels | None, by: Any, level: Any) ->
     return [_as_grouping(key, table, labels).hashed(table) for key in keys]
 
 
-def _are_values(by: list[Any], table: Table, labels: Labels | None) -> bool:
+def _are_values(by: list[object], table: Table, labels: Labels | None) -> bool:
     """Whether a list holds a value for each row, not the names of keys, by pandas' rules.
 
     Inside `jit` the number of rows is not known, so a frame's list always holds names.
@@ -69,13 +72,13 @@ def _are_values(by: list[Any], table: Table, labels: Labels | None) -> bool:
     return len(by) == table.num_rows_on_host
 
 
-def _is_key(key: Any) -> bool:
+def _is_key(key: object) -> bool:
     """Whether an item of a list is a key by itself: an array or a function, not a label."""
     arrays = (SeriesBase, pd.Series, pd.Index, np.ndarray, jax.Array, list, tuple)
     return isinstance(key, (*arrays, dict, pd.Grouper)) or callable(key)
 
 
-def _as_grouping(key: Any, table: Table, labels: Labels | None) -> Grouping:
+def _as_grouping(key: object, table: Table, labels: Labels | None) -> Grouping:
     if isinstance(key, SeriesBase):
         column = as_column(key, table, key._name)
         return Grouping(column, key._name, _position_of(column, key._name, table, labels))
@@ -110,7 +113,7 @@ def _position_of(column: Column, name: Hashable, table: Table, labels: Labels | 
     return position if own.data is column.data and own.valid is column.valid else None
 
 
-def _of_level(table: Table, level: Any) -> Grouping:
+def _of_level(table: Table, level: LevelOrLevels) -> Grouping:
     names = list(table.index.names)
     if level in names and not (isinstance(level, int) and level is not True):
         position = names.index(level)

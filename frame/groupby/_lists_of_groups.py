@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`agg(list)`: the values of each group as a list."""
 
-from typing import Any
-
 import jax.numpy as jnp
 import numpy as np
 
@@ -15,7 +13,7 @@ from ..table._take import position, take_columns
 from ._grouped_column import Groups
 
 
-def lists_of_groups(column: Column, groups: Groups, sizes: Array, num_rows: Any) -> Column:
+def lists_of_groups(column: Column, groups: Groups, sizes: Array, num_rows: object) -> Column:
     """The values of a column in a list for each group, in the order of rows.
 
     The rows are sorted by group, so that the list of a group is a piece of them.

@@ -44,7 +44,7 @@ def reduced_objects(
     return column_of_results(results, spec.op, groups.capacity, groups.layout)
 
 
-def _call(grouped: Any, spec: Reduction) -> pd.Series:
+def _call(grouped: object, spec: Reduction) -> pd.Series:
     match spec.op:
         case "sum" | "prod" | "min" | "max":
             how: dict[str, Any] = {"min_count": spec.min_count, "skipna": spec.skipna}

@@ -185,7 +185,7 @@ def sums_by_segment(segments: Segments, columns: Sequence[Column], plan: Plan) -
 
 
 def sums_from(
-    first_id: Any,
+    first_id: object,
     ids: Array,
     num_rows: Count | None,
     num_segments: int,
@@ -194,7 +194,7 @@ def sums_from(
 ) -> Parts:
     """The accumulators of a plan, by segment; see `sums_of_segments`."""
 
-    def reduce(leaves: list[Any], dtypes: list[str]) -> Sequence[Array]:
+    def reduce(leaves: list[object], dtypes: list[str]) -> Sequence[Array]:
         counts, sums = sums_of_segments(
             [leaf for leaf, dtype in zip(leaves, dtypes, strict=True) if dtype],
             tuple(filter(None, dtypes)),
@@ -209,7 +209,7 @@ def sums_from(
 def _with_constants(reduce: Reduce) -> Reduce:
     """Reduces equal integers by the count of the rows, without writing a column of them."""
 
-    def reduce_others(leaves: list[Any], dtypes: list[str]) -> Sequence[Array]:
+    def reduce_others(leaves: list[object], dtypes: list[str]) -> Sequence[Array]:
         others = [at for at, leaf in enumerate(leaves) if not _is_constant(leaf)]
         own = [leaves[at] for at in others], [dtypes[at] for at in others]
         if len(others) < len(leaves) and "" not in own[1]:
@@ -280,7 +280,7 @@ def _deferred_or_leaf(column: Column, part: Part) -> Any:
     return _leaf(column, part)
 
 
-def _is_constant(leaf: Any) -> bool:
+def _is_constant(leaf: object) -> bool:
     return isinstance(leaf, np.generic)
 
 

@@ -16,9 +16,11 @@ import numpy as np
 
 from ..table._column import Column, fill_missing
 from ..table._dtypes import wide
+from ..table._ndframe import SeriesBase
 from ..table._row_index import RANGE
 from ..table._table import Table
 from ..table._take import look_up_rows, settled, take_columns
+from ..table._types import Function, Options
 from ..table._user_functions import UntraceableError
 from ._base import GroupByBase
 from ._grouped_column import Reduction
@@ -93,7 +95,7 @@ class Trace:
 class _Traced:
     """A part of a traced group. Questions that only a concrete group answers raise."""
 
-    def __init__(self, trace: Trace, series: Any):
+    def __init__(self, trace: Trace, series: object):
         self.__dict__.update(_trace=trace, _series=series)
 
     __array_ufunc__ = None
@@ -110,7 +112,7 @@ class _Traced:
             self._trace.refuse("isinstance")
         return type(self)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         self._trace.refuse(f"assignment to {name}")
 
     @property
@@ -119,7 +121,7 @@ class _Traced:
 
 
 def _question(name: str) -> Callable[..., Any]:
-    def ask(self: _Traced, *_: Any, **__: Any) -> Any:
+    def ask(self: _Traced, *_: object, **__: object) -> Any:
         self._trace.refuse(name)
 
     return ask
@@ -138,7 +140,7 @@ for _name in _QUESTIONS:
 class GroupColumn(_Traced):
     """The values of one column, or computed from columns, of the rows of each group."""
 
-    def _like(self, series: Any) -> "GroupColumn":
+    def _like(self, series: SeriesBase) -> "GroupColumn":
         return self._trace.rows(series._only)
 
     def __getattr__(self, name: str) -> Any:
@@ -167,12 +169,12 @@ class GroupColumn(_Traced):
     def __abs__(self) -> "GroupColumn":
         return self._of_values("abs", (), {})
 
-    def _plain(self, args: Any, kwargs: Any) -> None:
+    def _plain(self, args: Any, kwargs: Options) -> None:
         for one in (*args, *kwargs.values()):
             if one is not None and not isinstance(one, (bool, int, float, str, np.number)):
                 self._trace.refuse(f"arguments of {type(one).__name__}")
 
-    def _reduced(self, name: str, args: Any, kwargs: Any) -> "GroupValue":
+    def _reduced(self, name: str, args: Any, kwargs: Options) -> "GroupValue":
         settings = dict(kwargs)
         how = _REDUCTIONS[name]
         if name in ("std", "var", "sem") and isinstance(settings.get("ddof"), int):
@@ -182,12 +184,12 @@ class GroupColumn(_Traced):
         (column,) = self._trace.grouped._of_series(self._series)._reduced([(0, how)])
         return self._trace.values(column)
 
-    def _of_rows(self, name: str, args: Any, kwargs: Any) -> "GroupColumn":
+    def _of_rows(self, name: str, args: Any, kwargs: Options) -> "GroupColumn":
         self._plain(args, kwargs)
         groups = self._trace.grouped._of_series(self._series)
         return self._like(getattr(groups, name)(*args, **kwargs))
 
-    def _of_values(self, name: str, args: Any, kwargs: Any) -> "GroupColumn":
+    def _of_values(self, name: str, args: Any, kwargs: Options) -> "GroupColumn":
         self._plain(args, kwargs)
         if name == "clip" and self._column.dtype.kind != "f":
             # Whether integers become floats depends on the values of a group.
@@ -198,7 +200,7 @@ class GroupColumn(_Traced):
 class GroupValue(_Traced):
     """One value for each group: what a reduction of a group returns."""
 
-    def _like(self, series: Any) -> "GroupValue":
+    def _like(self, series: SeriesBase) -> "GroupValue":
         return self._trace.values(series._only)
 
     def __neg__(self) -> "GroupValue":
@@ -220,7 +222,7 @@ def _is_wide_number(column: Column) -> bool:
 def _operate(name: str, *, is_reflected: bool = False) -> Callable[..., Any]:
     function = getattr(operator, f"__{name}__")
 
-    def operate(self: _Traced, other: Any) -> Any:
+    def operate(self: _Traced, other: object) -> Any:
         trace = self._trace
         if isinstance(other, _Traced) and other._trace is not trace:
             trace.refuse("values of other groups")
@@ -242,13 +244,13 @@ def _operate(name: str, *, is_reflected: bool = False) -> Callable[..., Any]:
     return operate
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     if isinstance(value, _Traced):
         return "bool" if value._column.is_bool else value._column.kind
     return "bool" if isinstance(value, bool) else "number"
 
 
-def _operand(trace: Trace, value: Any, of_rows: bool) -> Any:
+def _operand(trace: Trace, value: object, of_rows: bool) -> Any:
     if isinstance(value, GroupValue):
         return trace.spread(value) if of_rows else value._series
     return value._series if isinstance(value, _Traced) else value
@@ -282,9 +284,7 @@ class GroupFrame(_Traced):
         return self._trace.rows(grouped._table.columns[position])
 
 
-def traced_over_groups(
-    grouped: GroupByBase, function: Callable[[Any], Any]
-) -> GroupColumn | GroupValue:
+def traced_over_groups(grouped: GroupByBase, function: Function) -> GroupColumn | GroupValue:
     """The results of a function of a group, of all groups at once.
 
     Raises:

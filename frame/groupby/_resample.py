@@ -14,6 +14,7 @@ from ...primitives.staging import tiered
 from ..table._column import Array, Column, host_array
 from ..table._dtypes import narrowed
 from ..table._from_host import index_from
+from ..table._ndframe import NDFrame
 from ..table._sort import sort_rows
 from ..table._table import as_count
 from ..table._take import take_columns
@@ -33,7 +34,7 @@ from ._resample_rows import Method, RowsOfGroups
 
 
 def _reduction(name: str) -> Callable[..., Any]:
-    def method(self: "BinReductions", *args: Any, **kwargs: Any) -> Any:
+    def method(self: "BinReductions", *args: object, **kwargs: object) -> Any:
         return self._reduced(name, *args, **kwargs)
 
     method.__name__, method.__qualname__ = name, f"BinReductions.{name}"
@@ -85,7 +86,7 @@ class BinReductions:
     sum: Callable[..., Any] = _reduction("sum")
     var: Callable[..., Any] = _reduction("var")
 
-    def agg(self, func: Any = None, *args: Any, **kwargs: Any) -> Any:
+    def agg(self, func: object = None, *args: object, **kwargs: object) -> Any:
         """Reduces each bin by one or several functions; see `agg` of groups."""
         return self._reduced("agg", func, *args, **kwargs)
 
@@ -96,7 +97,7 @@ class BinReductions:
         found = self._reduced("agg", ["first", "max", "min", "last"])
         return found.set_axis(["open", "high", "low", "close"], axis=1)
 
-    def _reduced(self, name: str, *args: Any, **kwargs: Any) -> Any:
+    def _reduced(self, name: str, *args: object, **kwargs: object) -> Any:
         return getattr(self._grouped, name)(*args, **kwargs)
 
 
@@ -117,7 +118,7 @@ class GroupResampler(BinReductions):
     def __getitem__(self, key: Any) -> "GroupResampler":
         return GroupResampler(self._grouped[key], self._rows)
 
-    def asfreq(self, fill_value: Any = None) -> Any:
+    def asfreq(self, fill_value: object = None) -> Any:
         """The row of the group at the time at which each bin starts; else a fill value.
 
         Example:
@@ -153,7 +154,7 @@ class GroupResampler(BinReductions):
         """The row of the group nearest to the time at which each bin starts; see `ffill`."""
         return self._at_starts("nearest", limit)
 
-    def _at_starts(self, method: Method, limit: int | None, fill_value: Any = None) -> Any:
+    def _at_starts(self, method: Method, limit: int | None, fill_value: object = None) -> Any:
         if self._rows is None:
             raise no_upsampling()
         return self._rows.at_starts(self._grouped, method, limit, fill_value)
@@ -164,12 +165,12 @@ class GroupByResample(GroupByBase):
 
     def resample(
         self,
-        rule: Any,
-        closed: Any = None,
-        label: Any = None,
+        rule: object,
+        closed: object = None,
+        label: Hashable = None,
         on: Hashable = None,
-        origin: Any = "start_day",
-        offset: Any = None,
+        origin: object = "start_day",
+        offset: object = None,
         include_groups: bool = False,
     ) -> GroupResampler:
         """Groups the rows of each group by bins of time; see `JaxFrame.resample`.
@@ -244,14 +245,14 @@ class GroupByResample(GroupByBase):
             raise KeyError(f"The grouper name {on} is not found")
         return table.columns[labels.position(on)], on
 
-    def _check_arguments(self, include_groups: Any) -> None:
+    def _check_arguments(self, include_groups: object) -> None:
         if include_groups:
             raise ValueError("include_groups=True is no longer allowed. Leave it out.")
         if self._groups.is_traced or self._source._is_traced:
             raise NotImplementedError("resample: the bins are not known inside jit.")
 
 
-def _sorted_by(column: Column, of: Any, group_ids: Array) -> tuple[Any, Array, Column]:
+def _sorted_by(column: Column, of: NDFrame, group_ids: Array) -> tuple[Any, Array, Column]:
     """The rows in the order of a column, the group of each, and that column."""
     table = of._table
     whole = table.with_columns([*table.columns, Column(group_ids), column])

@@ -46,7 +46,7 @@ class RowsOfGroups:
     starts: Callable[[], pd.DatetimeIndex]
 
     def at_starts(
-        self, grouped: Any, method: Method, limit: int | None, fill_value: Any = None
+        self, grouped: Any, method: Method, limit: int | None, fill_value: object = None
     ) -> Any:
         """A row of the group for each bin: that at the start, or one near it."""
         source, table = grouped._source, grouped._table

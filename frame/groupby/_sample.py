@@ -32,8 +32,8 @@ class GroupBySampling(GroupByBase):
         n: int | None = None,
         frac: float | None = None,
         replace: bool = False,
-        weights: Any = None,
-        random_state: Any = None,
+        weights: object = None,
+        random_state: object = None,
     ) -> Any:
         """Draws rows of each group at random, in the order of the groups.
 
@@ -82,7 +82,7 @@ class GroupBySampling(GroupByBase):
         rows = take_rows(table, drawn.columns[0].data, drawn.num_rows)
         return self._shown(rows.replace(needed=either_needed(rows.needed, groups.needed)))
 
-    def take(self, indices: Any) -> Any:
+    def take(self, indices: object) -> Any:
         """The rows of each group at positions, which count from its end if negative.
 
         The keys, then the row labels, label the result; with `as_index=False` or

@@ -87,7 +87,7 @@ class GroupByRows(GroupByPositions):
         """The cumulative maximum of each group."""
         return self._cumulated("cummax", numeric_only, skipna)
 
-    def _shifted(self, periods: Any, *, in_place: bool = True) -> list[Column]:
+    def _shifted(self, periods: object, *, in_place: bool = True) -> list[Column]:
         """The shifted columns; with `in_place`, a shift by zero keeps values of ungrouped rows."""
         if isinstance(periods, (list, tuple)):
             raise NotImplementedError(
@@ -102,7 +102,7 @@ class GroupByRows(GroupByPositions):
         columns = [fill_missing(column) for column in self._columns]
         return list(take_columns(columns, row_ids, segments.layout, holes=True))
 
-    def shift(self, periods: int = 1, freq: Any = None, fill_value: Any = None) -> Any:
+    def shift(self, periods: int = 1, freq: object = None, fill_value: object = None) -> Any:
         """Moves the values of each group down by `periods` rows, up if that is negative.
 
         Differences from pandas:
@@ -138,7 +138,7 @@ class GroupByRows(GroupByPositions):
         changes = combine("sub", pairs, self._table.num_rows)
         return self._of_rows(list(map(_change, own, changes)))
 
-    def pct_change(self, periods: int = 1, fill_method: Any = None, freq: Any = None) -> Any:
+    def pct_change(self, periods: int = 1, fill_method: object = None, freq: object = None) -> Any:
         """The relative change from the value `periods` rows before it in its group."""
         if fill_method is not None:
             raise ValueError(f"fill_method must be None; got fill_method={fill_method!r}.")

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...primitives.staging import tiered
 from ..table._column import Array
+from ..table._types import Function
 from ._grouped_column import Segments
 
 
@@ -73,12 +74,12 @@ class UserFunction(NamedTuple):
     kwargs: Mapping[str, Any] = MappingProxyType({})
     engine: str | None = None
 
-    def __call__(self, group: Any) -> Any:
+    def __call__(self, group: object) -> Any:
         """Calls the function with a group."""
         return self.function(group, *self.args, **self.kwargs)
 
 
-def known_reduction(function: Callable[..., Any]) -> tuple[str, dict[str, Any]] | None:
+def known_reduction(function: Function) -> tuple[str, dict[str, Any]] | None:
     """The name and arguments of the reduction that a NumPy, JAX or Python function computes."""
     try:
         return _KNOWN.get(function)
@@ -86,7 +87,7 @@ def known_reduction(function: Callable[..., Any]) -> tuple[str, dict[str, Any]] 
         return None
 
 
-def is_of_user(function: Any) -> bool:
+def is_of_user(function: object) -> bool:
     """Whether a function is called for each group. NumPy's reductions are not."""
     is_wrapped = isinstance(function, (SegmentFunction, UserFunction))
     return callable(function) and not is_wrapped and known_reduction(function) is None

@@ -29,7 +29,12 @@ class GroupByValueCounts(GroupByReductions):
     """Shared implementation of value_counts."""
 
     def _value_counts(
-        self, positions: Sequence[int], normalize: Any, sort: Any, ascending: Any, dropna: Any
+        self,
+        positions: Sequence[int],
+        normalize: object,
+        sort: object,
+        ascending: object,
+        dropna: object,
     ) -> Any:
         """Counts the distinct rows of columns at positions of the source's table."""
         keys = self._grouped.keys
@@ -89,7 +94,7 @@ class SeriesGroupByValueCounts(GroupByValueCounts):
         normalize: bool = False,
         sort: bool = True,
         ascending: bool = False,
-        bins: Any = None,
+        bins: object = None,
         dropna: bool = True,
     ) -> Any:
         """Counts each value of each group, in descending order of the count.

@@ -7,11 +7,13 @@ import jax.numpy as jnp
 
 from ...primitives.staging import tiered
 from ..table._column import Array, Column
+from ..table._ndframe import FrameBase, NDFrame
 from ..table._row_index import RowIndex
 from ..table._sort import sort_rows
 from ..table._table import as_count, either_needed
 from ..table._take import take_columns
 from ..table._tracing import is_traced
+from ..table._types import LabelOrLabels
 from ..window._ewm import ExponentialWindows, as_decay
 from ..window._paired_windows import PairedWindows
 from ..window._reduce_windows import WindowReduction
@@ -23,7 +25,7 @@ from ._base import GroupByBase, Grouped
 class _OfGroups(PairedWindows):
     """Windows of the rows of each group, beside a class of windows."""
 
-    def __init__(self, of: Any, how: Any, grouped: Grouped):
+    def __init__(self, of: FrameBase, how: object, grouped: Grouped):
         # Checks of a base class look at the groups.
         self._grouped = grouped
         super().__init__(of, how)
@@ -44,7 +46,7 @@ class _OfGroups(PairedWindows):
             )
         return super()._of_pairs(method, how, None, pairwise, numeric_only)
 
-    def _segmented(self, of: Any) -> tuple[Any, Array | None]:
+    def _segmented(self, of: NDFrame) -> tuple[Any, Array | None]:
         """Sorts the rows by group and adds the keys to the index; also the group of each row."""
         groups, keys = self._grouped.groups, self._grouped.key_names
         group_ids, num_rows = groups.group_ids, of._table.num_rows
@@ -84,7 +86,7 @@ class GroupWindows(_OfGroups, Windows):
         settings = {name: getattr(grouped.options, name) for name in ("sort", "dropna", "observed")}
         return of.groupby([key.set_axis(of.index) for key in keys], **settings)
 
-    def _take(self, how: WindowReduction, numeric_only: bool, q: Any = None) -> Any:
+    def _take(self, how: WindowReduction, numeric_only: bool, q: object = None) -> Any:
         result = super()._take(how, numeric_only, q)
         # In pandas, expanding windows ignore as_index=False.
         if self._grouped.options.as_index or self._window is None:
@@ -111,12 +113,12 @@ class GroupByWindows(GroupByBase):
 
     def rolling(
         self,
-        window: Any,
+        window: object,
         min_periods: int | None = None,
         center: bool = False,
-        win_type: Any = None,
-        on: Any = None,
-        closed: Any = None,
+        win_type: object = None,
+        on: LabelOrLabels = None,
+        closed: object = None,
         method: str = "single",
     ) -> GroupWindows:
         """A window of rows, or a span of time, of each row's group; see `JaxFrame.rolling`.
@@ -150,9 +152,9 @@ class GroupByWindows(GroupByBase):
         return GroupWindows(self._values(), as_expanding(min_periods, method), self._grouped)
 
     def ewm(
-        self, com: float | None = None, span: float | None = None, halflife: Any = None,
+        self, com: float | None = None, span: float | None = None, halflife: object = None,
         alpha: float | None = None, min_periods: int | None = 0, adjust: bool = True,
-        ignore_na: bool = False, times: Any = None, method: str = "single",
+        ignore_na: bool = False, times: object = None, method: str = "single",
     ) -> GroupExponentialWindows:  # fmt: skip
         """Windows of all rows of its group up to each row, whose weights decay; see `rolling`.
 

@@ -19,6 +19,7 @@ from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._table import Count, as_count, is_row
 from ..table._take import gather, position, settled, take_columns
 from ..table._tracing import is_traced
+from ..table._types import LabelOrLabels
 from ..table._units import LATEST, counts_on_host
 from ..table._zones import in_utc
 
@@ -26,7 +27,7 @@ from ..table._zones import in_utc
 class LastRows(NDFrame):
     """`asof`, shared by frames and series."""
 
-    def _asof(self, where: Any, positions: list[int]) -> Any:
+    def _asof(self, where: object, positions: list[int]) -> Any:
         """The last rows in which none of some columns is missing."""
         table = self._table
         if isinstance(where, SeriesBase):
@@ -80,12 +81,12 @@ class LastRows(NDFrame):
             raise ValueError("asof requires a sorted index. Call sort_index() first.")
         return labels
 
-    def _is_before(self, where: Any) -> bool:
+    def _is_before(self, where: object) -> bool:
         """Whether a label comes before the first row."""
         return bool(where < self.head(1).index[0])
 
 
-def _as_label(where: Any) -> Any:
+def _as_label(where: object) -> Any:
     """The label of a text, which names a time."""
     return pd.Timestamp(where) if isinstance(where, str) else where
 
@@ -93,7 +94,7 @@ def _as_label(where: Any) -> Any:
 class FrameLastRows(FrameBase, LastRows):
     """`asof` of a frame."""
 
-    def asof(self, where: Any, subset: Any = None) -> Any:
+    def asof(self, where: object, subset: LabelOrLabels = None) -> Any:
         """The last row without missing values at or before each of some labels.
 
         Rows must be in the order of their labels, which inside `jit` is not checked. Inside `jit`
@@ -130,7 +131,7 @@ class FrameLastRows(FrameBase, LastRows):
 class SeriesLastRows(SeriesBase, LastRows):
     """`asof` of a series."""
 
-    def asof(self, where: Any, subset: Any = None) -> Any:
+    def asof(self, where: object, subset: LabelOrLabels = None) -> Any:
         """The last value that is not missing at or before each of some labels; see `JaxFrame.asof`.
 
         Example:

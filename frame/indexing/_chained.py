@@ -4,7 +4,6 @@
 import dis
 import sys
 import warnings
-from typing import Any
 
 import pandas as pd
 
@@ -16,7 +15,7 @@ OF_INDEXER = 2
 _SETS_ITEM = {dis.opmap[name] for name in ("STORE_SUBSCR", "STORE_SLICE") if name in dis.opmap}
 
 
-def warn_of_chained(references: int, owner: Any, most: int) -> None:
+def warn_of_chained(references: int, owner: object, most: int) -> None:
     """Warns if a `__setitem__` sets rows or columns of an object that nothing else can read.
 
     Args:

@@ -20,17 +20,18 @@ from ..table._suggestions import resembling
 from ..table._table import as_count
 from ..table._take import position, slice_rows, take_rows
 from ..table._tracing import answered_at_once, is_traced
+from ..table._types import Axis, Function
 from ..table._unsupported import lacking
 from ._chained import OF_INDEXER, OF_OBJECT, warn_of_chained
 from ._set_rows import set_rows
 
 
-def _is_position(end: Any) -> bool:
+def _is_position(end: object) -> bool:
     """Whether an end of a slice is an integer, including JAX's."""
     return hasattr(end, "__index__") and not isinstance(end, (bool, np.bool_))
 
 
-def _absent_attribute(of: Any, kind: str, name: str, labels: Iterable[Hashable] = ()) -> Any:
+def _absent_attribute(of: object, kind: str, name: str, labels: Iterable[Hashable] = ()) -> Any:
     """Raises the error for a name that Python did not find."""
     attribute = getattr(type(of), name, None)
     if isinstance(attribute, property):
@@ -64,7 +65,7 @@ class RowSelection(NDFrame):
         num_rows = jax.numpy.minimum(table.num_rows, np.int32(most))
         return self._like(slice_rows(table, table.num_rows - num_rows, num_rows, capacity))
 
-    def take(self, indices: Any, axis: int = 0) -> Self:
+    def take(self, indices: object, axis: int = 0) -> Self:
         """The rows at given positions; negative positions count from the end."""
         only_rows("take", axis, self, "Select columns by label.")
         return self._taken(indices)
@@ -149,7 +150,7 @@ class RowSelection(NDFrame):
         row_ids = column_from(positions, capacity, table.layout).data
         return self._like(take_rows(table, row_ids, as_count(len(positions))))
 
-    def _filtered(self, mask: Any, of_length: type[Exception] = IndexError) -> Self:
+    def _filtered(self, mask: object, of_length: type[Exception] = IndexError) -> Self:
         return self._like(filter_rows(self._table, as_mask(mask, self._table, of_length)))
 
 
@@ -179,7 +180,7 @@ class ILocIndexer:
             raise TypeError(f"iloc: rows must be integers, a slice, a list or a mask, got {key!r}.")
         return self._of._taken(key)
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: object, value: object) -> None:
         warn_of_chained(sys.getrefcount(self._of), self._of, OF_INDEXER)
         set_rows(self._of, "iloc", key, value)
 
@@ -244,7 +245,7 @@ class FrameSelection(FrameBase, RowSelection):
     def __iter__(self) -> Any:
         return iter(self._labels)
 
-    def get(self, key: Any, default: Any = None) -> Any:
+    def get(self, key: Any, default: object = None) -> Any:
         """The column or columns of a key, or `default` if a label is absent."""
         labels = key if isinstance(key, list) else [key]
         return self[key] if all(label in self._labels for label in labels) else default
@@ -273,7 +274,7 @@ class FrameSelection(FrameBase, RowSelection):
         columns = [self._table.columns[position] for position in positions]
         return self._of(self._table.with_columns(columns), self._labels.take(list(positions)))
 
-    def _pick(self, test: Any) -> list[int]:
+    def _pick(self, test: Function) -> list[int]:
         """The positions of the columns that pass a test."""
         return [position for position, column in enumerate(self._table.columns) if test(column)]
 
@@ -281,7 +282,7 @@ class FrameSelection(FrameBase, RowSelection):
 class SeriesSelection(SeriesBase, RowSelection):
     """Row selection of a series."""
 
-    def pop(self, item: Any) -> Any:
+    def pop(self, item: object) -> Any:
         """Removes the row of a label and returns its value. Not supported inside `jit`.
 
         Example:
@@ -308,21 +309,21 @@ class SeriesSelection(SeriesBase, RowSelection):
             return self._between(key)
         return self.loc[key]
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: object, value: object) -> None:
         warn_of_chained(sys.getrefcount(self), self, OF_OBJECT)
         is_by_position = isinstance(key, slice) and all(
             end is None or _is_position(end) for end in (key.start, key.stop, key.step)
         )
         set_rows(self, "iloc" if is_by_position else "loc", key, value)
 
-    def get(self, key: Any, default: Any = None) -> Any:
+    def get(self, key: Any, default: object = None) -> Any:
         """The values of a label, or `default`."""
         try:
             return self[key]
         except (KeyError, ValueError, IndexError):
             return default
 
-    def repeat(self, repeats: Any, axis: Any = None) -> Self:
+    def repeat(self, repeats: Any, axis: Axis = None) -> Self:
         """Repeats each row, all equally often or each by its own number of times.
 
         Not supported inside `jit`, because the number of rows depends on `repeats`.

@@ -16,6 +16,7 @@ from ..table._expressions import apply_if_callable
 from ..table._filter import filter_rows
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._tracing import answered_at_once, is_traced
+from ..table._types import Axis, LevelOrLevels
 from ._chained import OF_INDEXER, warn_of_chained
 from ._getitem import RowSelection
 from ._set_rows import set_rows
@@ -42,7 +43,7 @@ class LocIndexer:
         rows = apply_if_callable(rows, self._of)
         return self._of._columns_of(columns)._rows_at(rows)
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: object, value: Any) -> None:
         warn_of_chained(sys.getrefcount(self._of), self._of, OF_INDEXER)
         set_rows(self._of, "loc", key, value)
 
@@ -79,7 +80,7 @@ class LabelSelection(LevelSelection, RowSelection):
 
     at = loc
 
-    def truncate(self, before: Any = None, after: Any = None, axis: Any = None) -> Any:
+    def truncate(self, before: Any = None, after: Any = None, axis: Axis = None) -> Any:
         """The rows from the label `before` to the label `after`, both included.
 
         The row labels must be sorted, and are copied to the host.
@@ -97,7 +98,7 @@ class LabelSelection(LevelSelection, RowSelection):
             before, after = after, before
         return self.loc[before:after]
 
-    def _rows_at(self, rows: Any) -> Any:
+    def _rows_at(self, rows: object) -> Any:
         rows = apply_if_callable(rows, self)
         if isinstance(rows, slice) and rows == slice(None):
             return self._like(self._table)
@@ -106,7 +107,7 @@ class LabelSelection(LevelSelection, RowSelection):
         return self._labelled(rows)
 
     @answered_at_once
-    def _labelled(self, rows: Any) -> Any:
+    def _labelled(self, rows: object) -> Any:
         index = self._table.index
         if is_traced(index, self._table.num_rows):
             raise NotImplementedError("loc: rows must be selected by a boolean mask inside jit.")
@@ -123,7 +124,7 @@ class LabelSelection(LevelSelection, RowSelection):
             raise KeyError(rows)
         return selected if len(selected) > 1 else selected.to_pandas().iloc[0]
 
-    def _of_host_labels(self, rows: Any) -> Any:
+    def _of_host_labels(self, rows: object) -> Any:
         labels = self.index
         if isinstance(rows, slice):
             return self._sliced(labels.slice_indexer(rows.start, rows.stop, rows.step))
@@ -134,7 +135,7 @@ class LabelSelection(LevelSelection, RowSelection):
             return self._filtered(position)
         return self._taken([position]).to_pandas().iloc[0]
 
-    def _of_list(self, labels: list[Any]) -> Self:
+    def _of_list(self, labels: list[object]) -> Self:
         if not labels:
             return self._sliced(slice(0, 0))
         if self._table.index.is_range:
@@ -150,11 +151,11 @@ class LabelSelection(LevelSelection, RowSelection):
             raise KeyError(f"{[labels[position] for position in missing]} not in index")
         return selected._taken(positions)
 
-    def _flags_of(self, labels: Any, level: int = 0) -> Array:
+    def _flags_of(self, labels: object, level: int = 0) -> Array:
         return flags_in(self._table.index_columns()[level], labels, self._table, "loc")
 
     @answered_at_once
-    def _without_labels(self, labels: Any, level: Any, errors: str) -> Self:
+    def _without_labels(self, labels: Any, level: LevelOrLevels, errors: str) -> Self:
         """Drops rows by label."""
         index = self._table.index
         if index.num_levels > 1 and level is None:
@@ -179,7 +180,7 @@ class LabelSelection(LevelSelection, RowSelection):
 class FrameLabelSelection(FrameBase, LabelSelection):
     """Row and column selection of a frame by label."""
 
-    def _columns_of(self, columns: Any) -> Any:
+    def _columns_of(self, columns: object) -> Any:
         if isinstance(columns, slice) and columns == slice(None):
             return self
         is_one = not isinstance(columns, (list, slice)) and columns in self._labels
@@ -194,7 +195,7 @@ class FrameLabelSelection(FrameBase, LabelSelection):
         result._labels = Labels(selected.columns)
         return result
 
-    def _are_names(self, labels: list[Any]) -> bool:
+    def _are_names(self, labels: list[object]) -> bool:
         """Whether all labels are strings and names of columns."""
         index = self._labels.index
         # In an index of times a string may select a whole year.

@@ -21,6 +21,7 @@ from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._table import Table, as_count
 from ..table._take import missing_elsewhere, settled, take_columns
 from ..table._tracing import answered_at_once, is_traced
+from ..table._types import Axis, LevelOrLevels
 from ..table._units import finest_unit, with_units
 
 
@@ -87,7 +88,9 @@ def with_labels(
 class Reindexing(NDFrame):
     """Rows and columns of given labels, for frames and series."""
 
-    def _with_row_labels(self, labels: Any, fill_value: Any, level: Any, nearest: Nearest) -> Self:
+    def _with_row_labels(
+        self, labels: object, fill_value: object, level: LevelOrLevels, nearest: Nearest
+    ) -> Self:
         if level is not None:
             raise NotImplementedError(
                 "reindex: level= is not supported. Merge with a frame of the labels."
@@ -125,11 +128,11 @@ class Reindexing(NDFrame):
 
     def align(
         self,
-        other: Any,
+        other: object,
         join: str = "outer",
-        axis: Any = None,
-        level: Any = None,
-        fill_value: Any = None,
+        axis: Axis = None,
+        level: LevelOrLevels = None,
+        fill_value: object = None,
     ) -> tuple[Any, Any]:
         """Both objects with the same labels, those of `join`; absent labels give missing values.
 
@@ -171,9 +174,9 @@ class FrameReindexing(FrameBase, Reindexing):
     """Rows and columns of given labels."""
 
     def reindex(
-        self, labels: Any = None, *, index: Any = None, columns: Any = None, axis: Any = None,
-        method: Any = None, level: Any = None, fill_value: Any = np.nan, limit: Any = None,
-        tolerance: Any = None,
+        self, labels: object = None, *, index: object = None, columns: object = None, axis: Axis = None,
+        method: object = None, level: LevelOrLevels = None, fill_value: object = np.nan, limit: Any = None,
+        tolerance: object = None,
     ) -> Any:  # fmt: skip
         """The rows and columns of given labels; new labels get missing values.
 
@@ -254,8 +257,8 @@ class SeriesReindexing(SeriesBase, Reindexing):
     """Rows of given labels."""
 
     def reindex(
-        self, index: Any = None, *, axis: Any = None, method: Any = None, level: Any = None,
-        fill_value: Any = np.nan, limit: Any = None, tolerance: Any = None,
+        self, index: object = None, *, axis: Axis = None, method: object = None, level: LevelOrLevels = None,
+        fill_value: object = np.nan, limit: Any = None, tolerance: object = None,
     ) -> Self:  # fmt: skip
         """The rows of given labels; new labels get missing values. See `JaxFrame.reindex`.
 

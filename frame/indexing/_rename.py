@@ -16,6 +16,7 @@ from ..table._in_place import with_inplace
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._row_index import RowIndex
 from ..table._suggestions import the_columns
+from ..table._types import Axis, LevelOrLevels, Options
 from ._shape import columns_after, relabelled
 
 
@@ -32,7 +33,7 @@ class Renaming(NDFrame):
     def _with_index(self, index: RowIndex) -> Self:
         return self._like(self._table.replace(index=index))
 
-    def _named_index(self, mapper: Any, index: Any) -> RowIndex:
+    def _named_index(self, mapper: Options, index: Any) -> RowIndex:
         empty = pd.Series(np.empty(0), index=index_names(self._table.index))
         given = {"mapper": mapper, "index": index}
         renamed = empty.rename_axis(**{key: one for key, one in given.items() if one is not ...})
@@ -43,7 +44,7 @@ class Renaming(NDFrame):
         frame: Any = self
         return frame._of(self._table, Labels(relabelled(frame._labels.index, change)))
 
-    def set_axis(self, labels: Any, *, axis: Any = 0, copy: Any = True) -> Self:
+    def set_axis(self, labels: object, *, axis: Axis = 0, copy: object = True) -> Self:
         """Replaces the row labels, or the column labels of a frame with `axis=1`."""
         if axis_number(axis, self):
             return self._relabelled(lambda f: f.set_axis(labels, axis=1))
@@ -58,7 +59,7 @@ class Renaming(NDFrame):
             )
         return self._with_index(index_from(index, self._table.capacity, self._layout))
 
-    def add_prefix(self, prefix: str, axis: Any = None) -> Self:
+    def add_prefix(self, prefix: str, axis: Axis = None) -> Self:
         """Adds a prefix to the column labels of a frame, or to the row labels of a series.
 
         With `axis=0` it is that of the row labels, which become strings, not inside `jit`.
@@ -70,14 +71,14 @@ class Renaming(NDFrame):
         """
         return self._with_texts("add_prefix", prefix, axis)
 
-    def add_suffix(self, suffix: str, axis: Any = None) -> Self:
+    def add_suffix(self, suffix: str, axis: Axis = None) -> Self:
         """Adds a suffix to the column labels of a frame, or to the row labels of a series.
 
         With `axis=0` it is that of the row labels, which become strings, not inside `jit`.
         """
         return self._with_texts("add_suffix", suffix, axis)
 
-    def _with_texts(self, method: str, text: str, axis: Any) -> Self:
+    def _with_texts(self, method: str, text: str, axis: Axis) -> Self:
         """The same rows, with labels changed by a method of pandas."""
         if axis_number(self.ndim - 1 if axis is None else axis, self):
             return self._relabelled(lambda f: getattr(f, method)(text))
@@ -85,7 +86,7 @@ class Renaming(NDFrame):
         return self.set_axis(labels)
 
     def filter(
-        self, items: Any = None, like: Any = None, regex: Any = None, axis: Any = None
+        self, items: object = None, like: object = None, regex: object = None, axis: Axis = None
     ) -> Any:
         """Selects columns of a frame, or rows of a series, by label.
 
@@ -105,7 +106,7 @@ class Renaming(NDFrame):
         if self.ndim == 2 and is_expression(items):
             return self[items]
 
-        def filtered(given: Any) -> Any:
+        def filtered(given: object) -> Any:
             return given.filter(items=items, like=like, regex=regex)
 
         if axis_number(self.ndim - 1 if axis is None else axis, self):
@@ -116,12 +117,12 @@ class Renaming(NDFrame):
 
     def drop(
         self,
-        labels: Any = None,
+        labels: object = None,
         *,
-        axis: Any = 0,
-        index: Any = None,
-        columns: Any = None,
-        level: Any = None,
+        axis: Axis = 0,
+        index: object = None,
+        columns: object = None,
+        level: LevelOrLevels = None,
         inplace: bool = False,
         errors: Any = "raise",
     ) -> Self:
@@ -141,7 +142,7 @@ class Renaming(NDFrame):
         result = self if columns is None else self._drop_columns(columns, level, errors)
         return result if index is None else result._without_labels(index, level, errors)
 
-    def _drop_columns(self, columns: Any, level: Any, errors: Any) -> Self:
+    def _drop_columns(self, columns: object, level: LevelOrLevels, errors: object) -> Self:
         """The frame without columns; a series has none to drop."""
         del columns, level, errors
         return self
@@ -153,14 +154,14 @@ class FrameRenaming(FrameBase, Renaming):
     @with_inplace
     def rename(
         self,
-        mapper: Any = None,
+        mapper: object = None,
         *,
-        index: Any = None,
+        index: object = None,
         columns: Any = None,
-        axis: Any = None,
-        copy: Any = True,
+        axis: Axis = None,
+        copy: object = True,
         inplace: bool = False,
-        level: Any = None,
+        level: LevelOrLevels = None,
         errors: Any = "ignore",
     ) -> Self:
         """Renames columns by a dict or a function.
@@ -192,8 +193,8 @@ class FrameRenaming(FrameBase, Renaming):
         self,
         mapper: Any = ...,
         *,
-        index: Any = ...,
-        columns: Any = ...,
+        index: object = ...,
+        columns: object = ...,
         axis: Any = 0,
         copy: Any = True,
         inplace: bool = False,
@@ -207,7 +208,7 @@ class FrameRenaming(FrameBase, Renaming):
         return named._relabelled(lambda f: f.rename_axis(columns=columns))
 
     def insert(
-        self, loc: int, column: Hashable, value: Any, allow_duplicates: bool = False
+        self, loc: int, column: Hashable, value: object, allow_duplicates: bool = False
     ) -> None:
         """Inserts a column at a position."""
         empty = pd.DataFrame(columns=self._labels.index)
@@ -216,7 +217,7 @@ class FrameRenaming(FrameBase, Renaming):
         columns.insert(int(loc), as_column(one_column(value), self._table, column))
         self._table, self._labels = self._table.with_columns(columns), Labels(empty.columns)
 
-    def _drop_columns(self, columns: Any, level: Any, errors: Any) -> Self:
+    def _drop_columns(self, columns: object, level: LevelOrLevels, errors: Any) -> Self:
         index = self._labels.index
         try:
             positions, labels = columns_after(
@@ -243,13 +244,13 @@ class SeriesRenaming(SeriesBase, Renaming):
     @with_inplace
     def rename(
         self,
-        index: Any = None,
+        index: object = None,
         *,
-        axis: Any = None,
-        copy: Any = True,
+        axis: Axis = None,
+        copy: object = True,
         inplace: bool = False,
-        level: Any = None,
-        errors: Any = "ignore",
+        level: LevelOrLevels = None,
+        errors: object = "ignore",
     ) -> Self:
         """Sets the name of the series.
 
@@ -269,7 +270,7 @@ class SeriesRenaming(SeriesBase, Renaming):
         self,
         mapper: Any = ...,
         *,
-        index: Any = ...,
+        index: object = ...,
         axis: Any = 0,
         copy: Any = True,
         inplace: bool = False,

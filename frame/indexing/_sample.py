@@ -19,6 +19,7 @@ from ..table._ndframe import NDFrame
 from ..table._table import Count, as_count
 from ..table._take import take_rows
 from ..table._tracing import at_once, is_traced
+from ..table._types import Axis
 
 
 class Sampling(NDFrame):
@@ -29,9 +30,9 @@ class Sampling(NDFrame):
         n: int | None = None,
         frac: float | None = None,
         replace: bool = False,
-        weights: Any = None,
-        random_state: Any = None,
-        axis: Any = None,
+        weights: object = None,
+        random_state: object = None,
+        axis: Axis = None,
         ignore_index: bool = False,
     ) -> Self:
         """Draws rows at random, with or without replacement.
@@ -86,7 +87,7 @@ class Sampling(NDFrame):
         return drawn._with_range() if ignore_index else drawn
 
 
-def _size(n: Any, frac: Any, replace: bool, num_rows: Count, capacity: int) -> tuple[Count, int]:
+def _size(n: object, frac: Any, replace: bool, num_rows: Count, capacity: int) -> tuple[Count, int]:
     """The number of rows to draw, and a bound of it; traced inside `jit`."""
     n, frac = size_or_fraction(n, frac, replace)
     if n is None:

@@ -12,7 +12,7 @@ from ..table._ndframe import FrameBase, SeriesBase
 class FrameSelect(FrameBase):
     """Selection of columns in a given order."""
 
-    def select(self, *columns: Any, **values: Any) -> Self:
+    def select(self, *columns: object, **values: object) -> Self:
         """The given columns, in the order of the arguments.
 
         Args:
@@ -75,7 +75,7 @@ class FrameSelect(FrameBase):
 def _as_items(columns: tuple[Any, ...]) -> list[Any]:
     """The items of `select`: its arguments, or those of one list."""
 
-    def is_sequence(item: Any) -> bool:
+    def is_sequence(item: object) -> bool:
         if isinstance(item, (set, frozenset)):
             raise TypeError(
                 "`select` does not support sets, as the resulting column order would be "
@@ -98,7 +98,7 @@ def _as_items(columns: tuple[Any, ...]) -> list[Any]:
     return list(columns)
 
 
-def _absent(frame: FrameBase, items: list[Any], labels: list[Any]) -> Exception | None:
+def _absent(frame: FrameBase, items: list[object], labels: list[object]) -> Exception | None:
     """pandas' error for labels that the frame lacks, unless an expression may make them."""
     has_expressions = len(labels) < len(items)
     return None if has_expressions or not labels else frame._labels.absent(labels)

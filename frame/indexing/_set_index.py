@@ -21,6 +21,7 @@ from ..table._row_index import RANGE, RowIndex
 from ..table._sort import sort_rows
 from ..table._suggestions import the_columns
 from ..table._table import Table
+from ..table._types import Axis, LevelOrLevels
 from ._rename import Renaming, index_names
 from ._shape import columns_after, relabelled
 
@@ -28,7 +29,7 @@ from ._shape import columns_after, relabelled
 class IndexMoves(Renaming):
     """Methods of the index that frames and series share."""
 
-    def infer_objects(self, copy: Any = None) -> Self:
+    def infer_objects(self, copy: object = None) -> Self:
         """Converts columns of Python objects to the dtype that pandas infers from their values.
 
         Differences from pandas:
@@ -43,7 +44,7 @@ class IndexMoves(Renaming):
         table = self._table
         return self._with_columns([inferred(column, table.num_rows) for column in table.columns])
 
-    def _levels_at(self, level: Any) -> list[int]:
+    def _levels_at(self, level: LevelOrLevels) -> list[int]:
         """The positions of the levels that `level` names; None names all."""
         index = self._table.index
         if level is None:
@@ -56,15 +57,15 @@ class IndexMoves(Renaming):
     def sort_index(
         self,
         *,
-        axis: Any = 0,
-        level: Any = None,
-        ascending: Any = True,
+        axis: Axis = 0,
+        level: LevelOrLevels = None,
+        ascending: object = True,
         inplace: bool = False,
-        kind: Any = "quicksort",
+        kind: object = "quicksort",
         na_position: Any = "last",
         sort_remaining: bool = True,
         ignore_index: bool = False,
-        key: Any = None,
+        key: object = None,
     ) -> Self:
         """Sorts rows by label, or columns with `axis=1`.
 
@@ -97,7 +98,7 @@ class IndexMoves(Renaming):
         table = sort_rows(self._table, keys)
         return self._like(table.replace(index=RANGE) if ignore_index else table)
 
-    def swaplevel(self, i: Any = -2, j: Any = -1, axis: Any = 0) -> Self:
+    def swaplevel(self, i: object = -2, j: object = -1, axis: Axis = 0) -> Self:
         """Swaps two levels of the index."""
         only_rows("swaplevel", axis, self, "Set columns instead.")
         positions = self._levels_at(None)
@@ -107,7 +108,7 @@ class IndexMoves(Renaming):
         positions[a], positions[b] = positions[b], positions[a]
         return self._with_index(level_subset(self._table, positions))
 
-    def reorder_levels(self, order: Any, axis: Any = 0) -> Self:
+    def reorder_levels(self, order: Any, axis: Axis = 0) -> Self:
         """Rearranges the levels of the index, or of the columns of a frame with `axis=1`."""
         if axis_number(axis, self):
             return self._relabelled(lambda f: f.reorder_levels(order, axis=1))
@@ -119,7 +120,7 @@ class IndexMoves(Renaming):
             )
         return self._with_index(level_subset(self._table, positions))
 
-    def droplevel(self, level: Any, axis: Any = 0) -> Self:
+    def droplevel(self, level: LevelOrLevels, axis: Axis = 0) -> Self:
         """Drops levels of the index, or of the columns of a frame with `axis=1`."""
         if axis_number(axis, self):
             return self._relabelled(lambda f: f.droplevel(level, axis=1))
@@ -139,7 +140,7 @@ class FrameIndexMoves(FrameBase, IndexMoves):
     @with_inplace
     def set_index(
         self,
-        keys: Any,
+        keys: object,
         *,
         drop: bool = True,
         append: bool = False,
@@ -181,14 +182,14 @@ class FrameIndexMoves(FrameBase, IndexMoves):
     @with_inplace
     def reset_index(
         self,
-        level: Any = None,
+        level: LevelOrLevels = None,
         *,
         drop: bool = False,
         inplace: bool = False,
         col_level: Hashable = 0,
         col_fill: Hashable = "",
         allow_duplicates: bool = False,
-        names: Any = None,
+        names: object = None,
     ) -> Self:
         """Moves index levels to columns; the index becomes a range if no level remains.
 
@@ -215,7 +216,9 @@ class FrameIndexMoves(FrameBase, IndexMoves):
         columns = (*inferred_labels(levels, table.num_rows), *table.columns)
         return self._of(table.replace(columns=columns, index=new_index), Labels(labels))
 
-    def _with_sorted_columns(self, level: Any, ascending: Any, na_position: Any, new: bool) -> Self:
+    def _with_sorted_columns(
+        self, level: Hashable, ascending: Any, na_position: Any, new: bool
+    ) -> Self:
         positions, labels = columns_after(
             self._labels.index,
             lambda f: f.sort_index(
@@ -232,7 +235,7 @@ class SeriesIndexMoves(SeriesBase, IndexMoves):
     @with_inplace
     def reset_index(
         self,
-        level: Any = None,
+        level: LevelOrLevels = None,
         *,
         drop: bool = False,
         name: Hashable = ...,
@@ -255,13 +258,13 @@ def level_subset(table: Table, positions: Sequence[int]) -> RowIndex:
     )
 
 
-def _is_label(key: Any) -> bool:
+def _is_label(key: object) -> bool:
     return not isinstance(
         key, (SeriesBase, pd.Series, pd.Index, np.ndarray, jax.Array)
     ) and isinstance(key, Hashable)
 
 
-def _levels_of(key: Any, table: Table) -> Sequence[tuple[Column, Hashable]]:
+def _levels_of(key: object, table: Table) -> Sequence[tuple[Column, Hashable]]:
     if isinstance(key, SeriesBase):
         return [(key._only, key._name)]
     if isinstance(key, pd.MultiIndex):

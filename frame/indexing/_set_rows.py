@@ -6,7 +6,7 @@ series and one value for each row are chosen on the device, by flags of the rows
 sets several columns by a table, is set by pandas on the host.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import jax
@@ -27,7 +27,7 @@ from ..table._user_functions import as_pandas
 _NAMED = (FrameBase, pd.DataFrame, dict)
 
 
-def set_rows(owner: Any, indexer: str, key: Any, value: Any) -> None:
+def set_rows(owner: Any, indexer: str, key: object, value: object) -> None:
     """Sets the rows, and columns, of a key of `loc` or `iloc`.
 
     Args:
@@ -56,7 +56,7 @@ def set_rows(owner: Any, indexer: str, key: Any, value: Any) -> None:
         _hold(owner, label, column)
 
 
-def set_where(owner: Any, mask: Any, value: Any) -> None:
+def set_where(owner: Any, mask: object, value: object) -> None:
     """Sets the values that a frame of flags selects: `frame[frame < 0] = 0`."""
     result = owner.mask(mask, value)
     for position, column in enumerate(owner._table.columns):
@@ -110,7 +110,7 @@ def _parts_of_value(value: Any, num_columns: int) -> Sequence[Any] | None:
     return None if is_of_rows else list(value)
 
 
-def _flags_of(owner: Any, indexer: str, rows: Any) -> Array | None:
+def _flags_of(owner: Any, indexer: str, rows: object) -> Array | None:
     """Flags of the rows; None if pandas has to find them, or to add one."""
     table = owner._table
     if isinstance(rows, slice) and rows == slice(None):
@@ -134,7 +134,9 @@ def _flags_of(owner: Any, indexer: str, rows: Any) -> Array | None:
     return table.layout.place(flags) if is_in_order else None
 
 
-def _with_values(owner: Any, label: Any, flags: Array, value: Any, method: str) -> Column | None:
+def _with_values(
+    owner: Any, label: Hashable, flags: Array, value: Any, method: str
+) -> Column | None:
     """A column with values in the flagged rows; None if the host has to set them."""
     table = owner._table
     column = _column_of(owner, label)
@@ -170,7 +172,7 @@ def _without_other_holes(column: Column, flags: Array, table: Any) -> Column:
     return column.with_arrays((column.data, None))
 
 
-def _column_of(owner: Any, label: Any) -> Column | None:
+def _column_of(owner: Any, label: Hashable) -> Column | None:
     """The column that a label names; None for a new one."""
     if owner.ndim == 1:
         return owner._only
@@ -196,7 +198,7 @@ def _check_held(column: Column, value: Any) -> None:
     like[np.ones(num_values, np.bool_)] = value
 
 
-def _of_same_dtype(column: Column, made: Column, value: Any) -> Column:
+def _of_same_dtype(column: Column, made: Column, value: object) -> Column:
     """The made column, unless a number of the device changed its dtype."""
     if isinstance(value, jax.Array) and made.dtype_name != column.dtype_name:
         raise TypeError(
@@ -206,7 +208,7 @@ def _of_same_dtype(column: Column, made: Column, value: Any) -> Column:
     return made
 
 
-def _hold(owner: Any, label: Any, column: Column) -> None:
+def _hold(owner: Any, label: Hashable, column: Column) -> None:
     """Lets a frame or series hold another column."""
     if owner.ndim == 1:
         owner._table = owner._table.with_columns([column])
@@ -214,7 +216,7 @@ def _hold(owner: Any, label: Any, column: Column) -> None:
     owner[label] = owner._make_series(column, label)
 
 
-def _set_on_host(owner: Any, indexer: str, key: Any, value: Any) -> None:
+def _set_on_host(owner: Any, indexer: str, key: object, value: object) -> None:
     """Lets pandas set values, which may add rows and columns."""
     if is_traced(owner._table):
         raise NotImplementedError(

@@ -19,7 +19,7 @@ from ._set_rows import set_rows, set_where
 class FrameAssignment(FrameBase):
     """Assignment of columns."""
 
-    def __setitem__(self, label: Any, value: Any) -> None:
+    def __setitem__(self, label: Hashable, value: Any) -> None:
         warn_of_chained(sys.getrefcount(self), self, OF_OBJECT)
         if isinstance(label, (list, np.ndarray, pd.Index)) and not is_mask(label):
             for one, part in zip(label, parts_of(value, len(label)), strict=True):
@@ -48,7 +48,7 @@ class FrameAssignment(FrameBase):
             needed = either_needed(self._table.needed, value._table.needed)
             self._table = self._table.replace(needed=needed)
 
-    def assign(self, **values: Any) -> Self:
+    def assign(self, **values: object) -> Self:
         """Returns a new frame with columns set or added.
 
         A function or an expression sees the frame built so far, as in pandas.

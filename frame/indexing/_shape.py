@@ -15,6 +15,7 @@ from ..table._column_labels import Labels
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._table import Count
 from ..table._tracing import answered_at_once, is_traced
+from ..table._types import Axis, Options
 
 
 def pandas_dtype(column: Column, num_rows: Count) -> Any:
@@ -59,7 +60,7 @@ class Shape(NDFrame):
         """Returns a copy that shares the immutable arrays; `deep` is ignored."""
         return self._like(self._table)
 
-    def pipe(self, func: Any, *args: Any, **kwargs: Any) -> Any:
+    def pipe(self, func: Any, *args: Any, **kwargs: Options) -> Any:
         """Calls `func(self, *args, **kwargs)`."""
         if not isinstance(func, tuple):
             return func(self, *args, **kwargs)
@@ -92,7 +93,7 @@ class FrameShape(FrameBase, Shape):
         return self._labels.index
 
     @columns.setter
-    def columns(self, labels: Any) -> None:
+    def columns(self, labels: object) -> None:
         self._labels = self.set_axis(labels, axis=1)._labels
 
     @property
@@ -106,7 +107,7 @@ class FrameShape(FrameBase, Shape):
         dtypes = [pandas_dtype(column, self._table.num_rows) for column in self._table.columns]
         return pd.Series(dtypes, index=self._labels.index, dtype=object)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if name.startswith("_") or hasattr(type(self), name):
             object.__setattr__(self, name, value)
         elif name in self._labels:
@@ -117,7 +118,7 @@ class FrameShape(FrameBase, Shape):
                 f"Write frame[{name!r}] = ..."
             )
 
-    def select_dtypes(self, include: Any = None, exclude: Any = None) -> Self:
+    def select_dtypes(self, include: object = None, exclude: object = None) -> Self:
         """Selects columns by dtype.
 
         Example:
@@ -129,7 +130,7 @@ class FrameShape(FrameBase, Shape):
         selected = pd.DataFrame(parts).select_dtypes(include, exclude)
         return self._columns_at(list(selected.columns))
 
-    def squeeze(self, axis: Any = None) -> Any:
+    def squeeze(self, axis: Axis = None) -> Any:
         """Converts a single column to a series, and a single value to a scalar."""
         is_rows = len(self._labels) != 1 if axis is None else not axis_number(axis, self)
         if is_rows:
@@ -191,7 +192,7 @@ class SeriesShape(SeriesBase, Shape):
         labels = (empty.to_frame() if name is ... else empty.to_frame(name)).columns
         return self._make_frame([self._only], Labels(labels))
 
-    def squeeze(self, axis: Any = None) -> Any:
+    def squeeze(self, axis: Axis = None) -> Any:
         """The value of a series of length one, else the series; inside `jit` the series."""
         axis_number(axis or 0, self)
         if self._is_traced:

@@ -8,24 +8,27 @@ from ..table._arguments import only_rows
 from ..table._column import Column
 from ..table._ndframe import NDFrame
 from ..table._row_index import RowIndex
+from ..table._types import Axis, LevelOrLevels
 from ..table._wall_times import converted, localized
 
 
 class LabelTimeZones(NDFrame):
     """Time zones of the times that label rows."""
 
-    def tz_convert(self, tz: Any, axis: Any = 0, level: Any = None, copy: Any = None) -> Self:
+    def tz_convert(
+        self, tz: object, axis: Axis = 0, level: LevelOrLevels = None, copy: object = None
+    ) -> Self:
         """The same instants on the clocks of another zone; see `dt.tz_convert`."""
         return self._with_times("tz_convert", axis, level, lambda times: converted(times, tz))
 
     def tz_localize(
         self,
-        tz: Any,
-        axis: Any = 0,
-        level: Any = None,
-        copy: Any = None,
-        ambiguous: Any = "raise",
-        nonexistent: Any = "raise",
+        tz: object,
+        axis: Axis = 0,
+        level: LevelOrLevels = None,
+        copy: object = None,
+        ambiguous: object = "raise",
+        nonexistent: object = "raise",
     ) -> Self:
         """The instants at which clocks of a zone show the labels; see `dt.tz_localize`.
 
@@ -41,7 +44,7 @@ class LabelTimeZones(NDFrame):
         return self._with_times("tz_localize", axis, level, change)
 
     def _with_times(
-        self, method: str, axis: Any, level: Any, change: Callable[[Column], Column]
+        self, method: str, axis: Axis, level: LevelOrLevels, change: Callable[[Column], Column]
     ) -> Self:
         only_rows(method, axis, self, "Select columns, and use dt.")
         me: Any = self

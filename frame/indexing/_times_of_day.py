@@ -14,6 +14,7 @@ from ..table._arguments import only_rows
 from ..table._column import NAT, Array
 from ..table._filter import filter_rows
 from ..table._ndframe import NDFrame
+from ..table._types import Axis
 from ..table._units import PER_SECOND
 from ..table._wall_times import wall_times
 
@@ -29,7 +30,7 @@ _INCLUSIVE = {
 class TimesOfDay(NDFrame):
     """Selection of rows by the time of day of their labels."""
 
-    def at_time(self, time: Any, asof: bool = False, axis: Any = None) -> Self:
+    def at_time(self, time: object, asof: bool = False, axis: Axis = None) -> Self:
         """The rows whose labels have a time of day. Works inside `jit`.
 
         Args:
@@ -53,7 +54,7 @@ class TimesOfDay(NDFrame):
         return self._in_span(moment, moment, True, True)
 
     def between_time(
-        self, start_time: Any, end_time: Any, inclusive: str = "both", axis: Any = None
+        self, start_time: object, end_time: object, inclusive: str = "both", axis: Axis = None
     ) -> Self:
         """The rows whose labels have a time of day in a span. Works inside `jit`.
 
@@ -94,7 +95,7 @@ class TimesOfDay(NDFrame):
         return self._like(filter_rows(self._table, flags))
 
 
-def _microseconds(time: Any) -> int:
+def _microseconds(time: object) -> int:
     """The microseconds from midnight to a time of day."""
     if isinstance(time, str):
         time = _parsed(time)

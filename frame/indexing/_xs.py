@@ -13,6 +13,7 @@ from ..table._arguments import axis_number
 from ..table._filter import filter_rows
 from ..table._ndframe import NDFrame
 from ..table._tracing import answered_at_once, is_traced
+from ..table._types import Axis, LevelOrLevels
 from ._shape import columns_after
 
 
@@ -20,7 +21,9 @@ class LevelSelection(NDFrame):
     """Row selection by levels of labels, shared by frames and series."""
 
     @answered_at_once
-    def xs(self, key: Any, axis: Any = 0, level: Any = None, drop_level: bool = True) -> Any:
+    def xs(
+        self, key: object, axis: Axis = 0, level: LevelOrLevels = None, drop_level: bool = True
+    ) -> Any:
         """The rows, or columns with `axis=1`, of a label in some levels, without these levels.
 
         `key` is a label of the first level, or a tuple of labels of the first ones or of `level`.
@@ -104,7 +107,7 @@ class LevelSelection(NDFrame):
         return of.index
 
 
-def is_row_key(of: Any, key: tuple[Any, ...]) -> bool:
+def is_row_key(of: Any, key: tuple[object, ...]) -> bool:
     """Whether a tuple is a key of rows of a frame, not a pair of rows and columns."""
     if not all(pd.api.types.is_scalar(one) for one in key):
         return False

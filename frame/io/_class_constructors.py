@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from ..table._layout import layout_of
 from ..table._ndframe import FrameBase, SeriesBase
+from ..table._types import DtypeLike, Sharding
 from ..table._untyped import untyped_pandas
 from ._construction import as_arrow_table, table_of_arrow
 
@@ -17,8 +18,8 @@ class FrameConstructors(FrameBase):
 
     @classmethod
     def from_dict(
-        cls, data: Any, orient: str = "columns", dtype: Any = None, columns: Any = None,
-        *, sharding: Any = None,
+        cls, data: object, orient: str = "columns", dtype: DtypeLike = None, columns: object = None,
+        *, sharding: Sharding = None,
     ) -> Self:  # fmt: skip
         """Converts a dict of columns, or with `orient="index"` of rows; see `JaxFrame`.
 
@@ -43,8 +44,8 @@ class FrameConstructors(FrameBase):
 
     @classmethod
     def from_records(
-        cls, data: Any, index: Any = None, exclude: Any = None, columns: Any = None,
-        coerce_float: bool = False, nrows: int | None = None, *, sharding: Any = None,
+        cls, data: object, index: object = None, exclude: object = None, columns: object = None,
+        coerce_float: bool = False, nrows: int | None = None, *, sharding: Sharding = None,
     ) -> Self:  # fmt: skip
         """Converts records: dicts, tuples or a structured array; pandas reads them on the host.
 
@@ -67,7 +68,7 @@ class FrameConstructors(FrameBase):
         return make(frame, sharding=sharding)
 
     @classmethod
-    def from_arrow(cls, data: Any, *, sharding: Any = None) -> Self:
+    def from_arrow(cls, data: object, *, sharding: Sharding = None) -> Self:
         """Converts an Arrow table; see `jaxframes.frame.from_arrow`."""
         _check_exports(data, "tabular")
         return cls._of(
@@ -79,7 +80,7 @@ class SeriesConstructors(SeriesBase):
     """Constructors from data of the host."""
 
     @classmethod
-    def from_arrow(cls, data: Any, *, sharding: Any = None) -> Self:
+    def from_arrow(cls, data: object, *, sharding: Sharding = None) -> Self:
         """Converts an array of Arrow, in chunks or not, or an object that exports one.
 
         Example:
@@ -97,7 +98,7 @@ class SeriesConstructors(SeriesBase):
         return cls._of(table, None)
 
 
-def _check_exports(data: Any, kind: str) -> None:
+def _check_exports(data: object, kind: str) -> None:
     """Raises unless an object exports data of Arrow."""
     if not hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__arrow_c_array__"):
         raise TypeError(

@@ -16,6 +16,7 @@ from ..table._deferred import force_readers
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._to_arrow import arrow_of
 from ..table._tracing import is_traced
+from ..table._types import DtypeLike
 from ._arrow import arrow_table
 
 
@@ -27,7 +28,7 @@ def _narwhals() -> Any:
 class Conversion(NDFrame):
     """Conversions that frames and series share."""
 
-    def to_numpy(self, dtype: Any = None) -> np.ndarray:
+    def to_numpy(self, dtype: DtypeLike = None) -> np.ndarray:
         """The values in their common dtype: one dimension for a series, two for a frame."""
         return self.to_pandas().to_numpy(dtype=dtype)
 
@@ -36,7 +37,7 @@ class Conversion(NDFrame):
         """The values as pandas' `values` returns them."""
         return self.to_pandas().values
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: DtypeLike = None, copy: bool | None = None) -> np.ndarray:
         if self._is_traced:
             raise jax.errors.TracerArrayConversionError(jax.tree.leaves(self._table)[0])
         if copy is False:
@@ -89,7 +90,7 @@ class FrameConversion(FrameBase, Conversion):
         table = self._table
         return arrow_table(table.columns, self._labels, table.index, slice(0, len(self)))
 
-    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+    def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def __arrow_c_schema__(self) -> Any:
@@ -157,14 +158,14 @@ class SeriesConversion(SeriesBase, Conversion):
         """Converts to an Arrow array; categories become a dictionary array."""
         return arrow_of(self._only, slice(0, len(self)), self._name)
 
-    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+    def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
         return pa.chunked_array([self.to_arrow()]).__arrow_c_stream__(requested_schema)
 
     def __narwhals_series__(self) -> Any:
         values = _narwhals().from_native(pa.chunked_array([self.to_arrow()]), series_only=True)
         return values.alias(str(self._name or ""))._compliant_series
 
-    def __dlpack__(self, **options: Any) -> Any:
+    def __dlpack__(self, **options: object) -> Any:
         return self._dense().__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[Any, int]:

@@ -19,28 +19,28 @@ from ._writing import target_of, without_dictionaries, write_content
 
 
 def read_csv(
-    filepath_or_buffer: Any,
+    filepath_or_buffer: object,
     *,
     sep: str | None = None,
     delimiter: str | None = None,
     header: int | str | None = "infer",
     names: Sequence[Hashable] | None = None,
-    index_col: Any = None,
-    usecols: Any = None,
-    dtype: Any = None,
+    index_col: object = None,
+    usecols: object = None,
+    dtype: object = None,
     true_values: Sequence[str] | None = None,
     false_values: Sequence[str] | None = None,
     skiprows: int | None = None,
     nrows: int | None = None,
-    na_values: Any = None,
+    na_values: object = None,
     keep_default_na: bool = True,
     na_filter: bool = True,
     skip_blank_lines: bool = True,
-    parse_dates: Any = None,
-    date_format: Any = None,
+    parse_dates: object = None,
+    date_format: object = None,
     dayfirst: bool = False,
     chunksize: int | None = None,
-    compression: Any = "infer",
+    compression: object = "infer",
     thousands: str | None = None,
     decimal: str = ".",
     quotechar: str | None = '"',
@@ -48,12 +48,12 @@ def read_csv(
     escapechar: str | None = None,
     comment: str | None = None,
     encoding: str | None = None,
-    on_bad_lines: Any = "error",
-    storage_options: Mapping[str, Any] | None = None,
-    filesystem: Any = None,
+    on_bad_lines: object = "error",
+    storage_options: Mapping[str, object] | None = None,
+    filesystem: object = None,
     sharding: Any = None,
-    dtype_backend: Any = None,
-    **rest: Any,
+    dtype_backend: object = None,
+    **rest: object,
 ) -> Any:
     """Reads a file of comma-separated values.
 
@@ -150,7 +150,7 @@ def _one_character(sep: str) -> str:
     return sep
 
 
-def _whole(value: Any, name: str) -> int | None:
+def _whole(value: object, name: str) -> int | None:
     if value is None:
         return None
     if callable(value) or isinstance(value, (list, tuple, set, range)):
@@ -175,9 +175,9 @@ class FrameCsv(FrameBase):
         sep: str = ",",
         header: bool = True,
         index: bool = True,
-        compression: Any = "infer",
-        storage_options: Mapping[str, Any] | None = None,
-        filesystem: Any = None,
+        compression: object = "infer",
+        storage_options: Mapping[str, object] | None = None,
+        filesystem: object = None,
     ) -> str | None:
         """Writes comma-separated values to a file, or returns them as a string.
 
@@ -237,7 +237,7 @@ def _text_of(table: pa.Table, options: csv.WriteOptions) -> pa.Buffer:
 class SeriesCsv(SeriesBase):
     """`to_csv` of a series."""
 
-    def to_csv(self, path_or_buf: Any = None, **options: Any) -> str | None:
+    def to_csv(self, path_or_buf: object = None, **options: object) -> str | None:
         """Writes comma-separated values to a file, or returns them as a string.
 
         See `JaxFrame.to_csv`. A series without a name has the label 0, as in pandas.

@@ -8,6 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
+from ..table._types import Options
+
 # pyarrow.compute has no types.
 _compute: Any = pc
 
@@ -23,10 +25,10 @@ class Header(NamedTuple):
 
 
 def header_of(
-    open_file: Callable[[], Any],
+    open_file: Callable[[], object],
     names: Sequence[str] | None,
     skiprows: int,
-    parse: Any,
+    parse: object,
     encoding: str = "utf8",
 ) -> Header:
     """Reads the header of a file, unless `names` are given for a file without one.
@@ -85,7 +87,7 @@ def chosen_labels(labels: Sequence[str], usecols: Any) -> list[str]:
     return [label for label in labels if label in listed]
 
 
-def with_wide_integers(read: Read, types: dict[str, Any], caller: str) -> Any:
+def with_wide_integers(read: Read, types: Options, caller: str) -> Any:
     """Reads a file; columns of integers from 2**63 on are uint64, where Arrow rounds them.
 
     Raises:
@@ -96,7 +98,7 @@ def with_wide_integers(read: Read, types: dict[str, Any], caller: str) -> Any:
     return read({"column_types": {**types, **wide}}) if wide else table
 
 
-def wide_integers(rows: Any, read: Read, given: Collection[str], caller: str) -> dict[str, Any]:
+def wide_integers(rows: object, read: Read, given: Collection[str], caller: str) -> dict[str, Any]:
     """The types of columns whose integers Arrow rounds to floats in rows that it has read."""
     wide: dict[str, Any] = {}
     for name in _large_floats(rows, given):

@@ -32,9 +32,9 @@ def csv_text(
     style: CsvFormat,
     *,
     comment: str | None = None,
-    compression: Any = "infer",
-    filesystem: Any = None,
-    storage_options: Mapping[str, Any] | None = None,
+    compression: object = "infer",
+    filesystem: object = None,
+    storage_options: Mapping[str, object] | None = None,
 ) -> CsvText:
     """The text of a path, a URL or a file object, without compression and comments."""
     if isinstance(source, (str, os.PathLike)):

@@ -115,7 +115,7 @@ class CsvFormat:
         }
 
 
-def style_of(options: Mapping[str, Any], caller: str) -> CsvFormat:
+def style_of(options: Mapping[str, object], caller: str) -> CsvFormat:
     """The format that arguments describe; other arguments of pandas raise.
 
     Lists become tuples, so that equal formats are equal.
@@ -132,7 +132,7 @@ def style_of(options: Mapping[str, Any], caller: str) -> CsvFormat:
     return style
 
 
-def check_rest(rest: Mapping[str, Any], caller: str) -> None:
+def check_rest(rest: Mapping[str, object], caller: str) -> None:
     """Raises for arguments without a counterpart; each error names the way."""
     for name, value in rest.items():
         if name in IGNORED:
@@ -165,7 +165,7 @@ def _comment_start(line: bytes, mark: bytes, quote: bytes) -> int | None:
     return at if at >= 0 else None
 
 
-def arrow_type(dtype: Any) -> pa.DataType:
+def arrow_type(dtype: object) -> pa.DataType:
     """The type as which a column with a dtype is read."""
     dtype = default_dtype(pd.api.types.pandas_dtype(dtype))
     if isinstance(dtype, pd.StringDtype) or dtype == np.dtype(object):

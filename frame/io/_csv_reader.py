@@ -3,7 +3,7 @@
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -45,8 +45,8 @@ class CsvReader:
     """One call of `read_csv`."""
 
     def __init__(
-        self, text: CsvText, style: CsvFormat, labels: CsvLabels, usecols: Any, dtype: Any,
-        index_col: Any, values: CsvValues, layout: Layout, dtype_backend: Any = None,
+        self, text: CsvText, style: CsvFormat, labels: CsvLabels, usecols: object, dtype: object,
+        index_col: object, values: CsvValues, layout: Layout, dtype_backend: object = None,
     ):  # fmt: skip
         self._text, self._style, self._layout = text, style, layout
         self._index_col, self._values = index_col, values
@@ -112,7 +112,7 @@ class CsvReader:
             return [one for one in labels if usecols(self._given.get(one, one))]
         return chosen_labels(labels, [self._as_text(one) for one in usecols])
 
-    def _as_text(self, label: Any) -> Any:
+    def _as_text(self, label: Hashable) -> Any:
         return next((name for name, one in self._given.items() if one == label), label)
 
     def whole(self) -> Any:
@@ -143,8 +143,8 @@ class CsvReader:
                 "those of the file are not supported. Convert the columns afterwards."
             )
 
-    def _rows(self, open_file: Callable[[], Any], options: csv.ReadOptions) -> pa.Table:
-        def read(chosen: Mapping[str, Any]) -> pa.Table:
+    def _rows(self, open_file: Callable[[], object], options: csv.ReadOptions) -> pa.Table:
+        def read(chosen: Mapping[str, object]) -> pa.Table:
             conversion = csv.ConvertOptions(**{**self._convert, **chosen})
             return csv.read_csv(open_file(), options, self._parse, conversion)
 

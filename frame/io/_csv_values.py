@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 _compute: Any = pc
 
 
-def columns_of_times(parse_dates: Any, labels: Sequence[Any], index_col: Any) -> list[Any]:
+def columns_of_times(parse_dates: object, labels: Sequence[object], index_col: object) -> list[Any]:
     """The labels of the columns that `parse_dates` names."""
     if parse_dates is None or parse_dates is False:
         return []

@@ -12,6 +12,7 @@ from pyarrow import feather, orc
 
 from ..table._layout import layout_of
 from ..table._ndframe import FrameBase, NDFrame
+from ..table._types import Sharding
 from ..table._untyped import untyped_pandas
 from ._construction import table_of_arrow
 from ._files._malformed import reading
@@ -22,9 +23,9 @@ from ._writing import target_of, without_dictionaries, write_content
 def _content(
     path: Any,
     caller: str,
-    compression: Any = None,
-    filesystem: Any = None,
-    storage_options: Mapping[str, Any] | None = None,
+    compression: object = None,
+    filesystem: object = None,
+    storage_options: Mapping[str, object] | None = None,
 ) -> tuple[Any, str]:
     """The bytes of a file at a path or a URL, or of a file object, and its name."""
     if not isinstance(path, (str, os.PathLike)):
@@ -38,15 +39,15 @@ def _content(
 
 
 def read_json(
-    path_or_buf: Any,
+    path_or_buf: object,
     *,
     orient: str | None = None,
     lines: bool = False,
-    compression: Any = "infer",
-    storage_options: Mapping[str, Any] | None = None,
-    filesystem: Any = None,
-    sharding: Any = None,
-    **options: Any,
+    compression: object = "infer",
+    storage_options: Mapping[str, object] | None = None,
+    filesystem: object = None,
+    sharding: Sharding = None,
+    **options: object,
 ) -> Any:
     """Reads a JSON file, or one with a record on each line.
 
@@ -79,12 +80,12 @@ def read_json(
 
 
 def read_feather(
-    path: Any,
+    path: object,
     columns: Sequence[str] | None = None,
     *,
-    storage_options: Mapping[str, Any] | None = None,
-    filesystem: Any = None,
-    sharding: Any = None,
+    storage_options: Mapping[str, object] | None = None,
+    filesystem: object = None,
+    sharding: Sharding = None,
 ) -> Any:
     """Reads a Feather file, also called Arrow IPC.
 
@@ -106,12 +107,12 @@ def read_feather(
 
 
 def read_orc(
-    path: Any,
+    path: object,
     columns: Sequence[str] | None = None,
     *,
-    storage_options: Mapping[str, Any] | None = None,
-    filesystem: Any = None,
-    sharding: Any = None,
+    storage_options: Mapping[str, object] | None = None,
+    filesystem: object = None,
+    sharding: Sharding = None,
 ) -> Any:
     """Reads an ORC file; see `read_feather` for its arguments."""
     content, name = _content(path, "read_orc", None, filesystem, storage_options)
@@ -126,14 +127,14 @@ class Texts(NDFrame):
 
     def to_json(
         self,
-        path_or_buf: Any = None,
+        path_or_buf: object = None,
         *,
         orient: str | None = None,
         lines: bool = False,
-        compression: Any = "infer",
-        storage_options: Mapping[str, Any] | None = None,
-        filesystem: Any = None,
-        **options: Any,
+        compression: object = "infer",
+        storage_options: Mapping[str, object] | None = None,
+        filesystem: object = None,
+        **options: object,
     ) -> str | None:
         """Writes JSON to a file, or returns it as a string; see pandas for the arguments.
 
@@ -154,11 +155,11 @@ class Texts(NDFrame):
         write_content(path_or_buf, target, text.encode())
         return None
 
-    def to_string(self, buf: Any = None, **options: Any) -> str | None:
+    def to_string(self, buf: object = None, **options: object) -> str | None:
         """The rows as a table of text; see pandas for the arguments."""
         return self.to_pandas().to_string(buf, **options)
 
-    def to_markdown(self, buf: Any = None, **options: Any) -> str | None:
+    def to_markdown(self, buf: object = None, **options: object) -> str | None:
         """The rows as a table of Markdown, which needs tabulate; see pandas for the arguments."""
         return self.to_pandas().to_markdown(buf, **options)
 
@@ -166,21 +167,21 @@ class Texts(NDFrame):
 class FrameFormats(Texts, FrameBase):
     """Formats of frames."""
 
-    def to_html(self, buf: Any = None, **options: Any) -> str | None:
+    def to_html(self, buf: object = None, **options: object) -> str | None:
         """The rows as a table of HTML; see pandas for the arguments."""
         return self.to_pandas().to_html(buf, **options)
 
-    def to_records(self, index: bool = True, **options: Any) -> np.recarray:
+    def to_records(self, index: bool = True, **options: object) -> np.recarray:
         """The rows as an array of records; see pandas for the arguments."""
         return self.to_pandas().to_records(index=index, **options)
 
     def to_feather(
         self,
-        path: Any,
+        path: object,
         *,
         compression: str | None = None,
-        storage_options: Mapping[str, Any] | None = None,
-        filesystem: Any = None,
+        storage_options: Mapping[str, object] | None = None,
+        filesystem: object = None,
     ) -> None:
         """Writes a Feather file, also called Arrow IPC, which appears when it is complete.
 
@@ -201,10 +202,10 @@ class FrameFormats(Texts, FrameBase):
 
     def to_orc(
         self,
-        path: Any = None,
+        path: object = None,
         *,
-        storage_options: Mapping[str, Any] | None = None,
-        filesystem: Any = None,
+        storage_options: Mapping[str, object] | None = None,
+        filesystem: object = None,
     ) -> bytes | None:
         """Writes an ORC file, which appears when it is complete, or returns its bytes."""
         index = self._table.index

@@ -3,14 +3,15 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
-from typing import Any, BinaryIO
+from collections.abc import Sequence
+from typing import BinaryIO
 
 import jax
 import pyarrow as pa
 from pyarrow import csv
 
 from ..table._layout import Layout
+from ..table._types import Options
 from ._csv_columns import with_wide_integers
 from ._own_rows import messages_of_all
 
@@ -41,7 +42,7 @@ def own_lines(
     labels: Sequence[str] | None,
     skiprows: int,
     parse: csv.ParseOptions,
-    convert: Mapping[str, Any],
+    convert: Options,
     layout: Layout,
 ) -> pa.Table:
     """Reads this process's share of the bytes of a file, from line to line.
@@ -68,7 +69,7 @@ def own_lines(
         file.seek(first)
         lines = file.read(last - first)
 
-    def read_as(chosen: Mapping[str, Any]) -> pa.Table:
+    def read_as(chosen: Options) -> pa.Table:
         options = {**convert, **chosen}
         conversion = csv.ConvertOptions(**options)
         if not lines.strip():
@@ -83,7 +84,7 @@ def own_lines(
             convert_options=conversion,
         )
 
-    def read(types: Mapping[str, Any]) -> pa.Table:
+    def read(types: Options) -> pa.Table:
         return with_wide_integers(read_as, {**types, **convert["column_types"]}, "read_csv")
 
     table = read({})

@@ -24,6 +24,7 @@ from ..table._recode import renumbered
 from ..table._row_index import RowIndex
 from ..table._table import Table, as_count
 from ..table._take import settled
+from ..table._types import Sharding
 from ._arrow import arrow_table
 from ._construction import as_arrow_table, is_arrow, table_of_arrow, table_of_data, with_layout
 
@@ -76,7 +77,7 @@ def table_of_processes(
 
 
 @functools.partial(tiered, static_argnums=(2, 3))
-def _packed(rows: Any, is_valid: Array, capacity: int, layout: Layout) -> Any:
+def _packed(rows: object, is_valid: Array, capacity: int, layout: Layout) -> Any:
     return primitives.compact(is_valid, rows, capacity=capacity, **layout.on_mesh).rows
 
 
@@ -104,7 +105,7 @@ def _index_of_processes(own: Table, num_rows: int, devices: Any) -> RowIndex | N
     return None
 
 
-def _as_in_all_processes(column: Column, caller: str, devices: Any) -> Column:
+def _as_in_all_processes(column: Column, caller: str, devices: object) -> Column:
     """The column in a type that all processes share."""
     if column.kind == "object":
         raise NotImplementedError(
@@ -124,7 +125,7 @@ def _as_in_all_processes(column: Column, caller: str, devices: Any) -> Column:
     return Column(renumbered(column.data, codes), None, ColumnType("string", dictionary))
 
 
-def _with_all_categories(column: Column, devices: Any) -> Column:
+def _with_all_categories(column: Column, devices: object) -> Column:
     """The column with the categories of all processes, those of the first process first."""
     values = column.dictionary.values
     of_all = _values_of_all(pa.array(values, from_pandas=True), devices)
@@ -134,7 +135,7 @@ def _with_all_categories(column: Column, devices: Any) -> Column:
     return Column(renumbered(column.data, codes), None, kind)
 
 
-def _values_of_all(values: pa.Array, devices: Any) -> pa.Array:
+def _values_of_all(values: pa.Array, devices: object) -> pa.Array:
     """The values of all processes, in process order."""
     batch = pa.record_batch([values], names=["values"])
     sink = pa.BufferOutputStream()
@@ -177,7 +178,7 @@ def own_pieces(frame: Any, *, is_whole: bool = False) -> Iterator[tuple[str, pa.
             yield name, arrow_table(local.columns, frame._labels, index, rows)
 
 
-def _piece_at(leaf: Any, start: int) -> Any:
+def _piece_at(leaf: object, start: int) -> Any:
     if not isinstance(leaf, jax.Array) or not leaf.ndim:
         return leaf
     for piece in leaf.addressable_shards:
@@ -190,7 +191,7 @@ class FrameOwnRows(FrameBase):
     """A frame from the rows of each process, and the rows of this one."""
 
     @classmethod
-    def from_process_local(cls, data: Any, *, sharding: Any) -> Any:
+    def from_process_local(cls, data: object, *, sharding: Sharding) -> Any:
         """Builds one frame over a mesh from the rows that each process passes.
 
         Every process calls it, with its own rows of the same columns; no process sees the rows of

@@ -26,14 +26,14 @@ from ._own_rows import own_pieces, spans_processes, table_of_processes
 
 
 def read_parquet(
-    path: Any,
+    path: object,
     *,
     columns: Sequence[str] | None = None,
-    filters: Any = None,
-    storage_options: Mapping[str, Any] | None = None,
-    filesystem: Any = None,
+    filters: object = None,
+    storage_options: Mapping[str, object] | None = None,
+    filesystem: object = None,
     sharding: Any = None,
-    dtype_backend: Any = None,
+    dtype_backend: object = None,
 ) -> Any:
     """Reads one or several Parquet files.
 
@@ -82,7 +82,7 @@ def read_parquet(
 def _all_rows(
     dataset: Any,
     names: list[str] | None,
-    condition: Any,
+    condition: object,
     layout: Layout,
     backend: Family | None,
 ) -> tuple[Table, Labels]:
@@ -149,7 +149,7 @@ def _with_index(schema: pa.Schema, columns: Sequence[str]) -> list[str]:
     return [*columns, *(name for name in stored if isinstance(name, str) and name not in columns)]
 
 
-def _own_rows(dataset: Any, columns: list[str] | None, condition: Any) -> pa.Table:
+def _own_rows(dataset: Any, columns: list[str] | None, condition: object) -> pa.Table:
     """Reads this process's share of the row groups, in the order of the files."""
     check_footers(list(dataset.get_fragments()))
     groups = [
@@ -176,8 +176,8 @@ class FrameParquet(FrameBase):
         partition_cols: Sequence[str] | None = None,
         index: bool | None = None,
         compression: str = "snappy",
-        storage_options: Mapping[str, Any] | None = None,
-        filesystem: Any = None,
+        storage_options: Mapping[str, object] | None = None,
+        filesystem: object = None,
     ) -> None:
         """Writes the frame as Parquet.
 
@@ -215,7 +215,7 @@ class FrameParquet(FrameBase):
                 _write(table, file, None, compression, "")
 
     def _to_other_store(
-        self, place: Place, partition_cols: Any, index: bool | None, compression: str
+        self, place: Place, partition_cols: object, index: bool | None, compression: str
     ) -> None:
         """Writes to a file system that is not this machine's."""
         if spans_processes(self._layout):
@@ -248,11 +248,11 @@ def _write(
 
 def _write_at(
     table: pa.Table,
-    path: Any,
+    path: object,
     partition_cols: Any,
     compression: str,
     template: str,
-    filesystem: Any = None,
+    filesystem: object = None,
 ) -> None:
     if partition_cols:
         pq.write_to_dataset(

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`to_ragged` and `from_ragged`: lists as values and offsets for the primitives."""
 
+from collections.abc import Hashable
 from typing import Any, Self
 
 import jax
@@ -60,7 +61,7 @@ class SeriesRagged(SeriesBase):
         return Ragged(values, ragged.offsets.at[-1].set(needed.astype(jnp.int32)))
 
     @classmethod
-    def from_ragged(cls, ragged: Ragged, *, like: Any = None, name: Any = None) -> Self:
+    def from_ragged(cls, ragged: Ragged, *, like: object = None, name: Hashable = None) -> Self:
         """Converts values and offsets to lists, a row for each segment.
 
         Args:
@@ -95,7 +96,7 @@ class SeriesRagged(SeriesBase):
         return cls._of(table.with_columns([column]), name)
 
 
-def _rows_of(like: Any, num_segments: int) -> Table:
+def _rows_of(like: object, num_segments: int) -> Table:
     """The rows of a frame or series, which has one for each segment."""
     if not isinstance(like, NDFrame):
         raise TypeError(f"from_ragged: like must be a frame or a series, got {type(like).__name__}")

@@ -65,7 +65,7 @@ class Display(NDFrame):
         return text
 
     @answered_at_once
-    def info(self, verbose: Any = None, buf: Any = None, **ignored: Any) -> None:
+    def info(self, verbose: object = None, buf: Any = None, **ignored: object) -> None:
         """Prints the columns, their dtypes and valid counts, the sharding and the memory."""
         of: Any = self
         table, num_rows = self._table, len(self)

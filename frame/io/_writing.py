@@ -32,12 +32,12 @@ class Target(NamedTuple):
 
 
 def target_of(
-    path: Any,
+    path: object,
     caller: str,
     *,
-    compression: Any = "infer",
-    filesystem: Any = None,
-    storage_options: Mapping[str, Any] | None = None,
+    compression: object = "infer",
+    filesystem: object = None,
+    storage_options: Mapping[str, object] | None = None,
 ) -> Target:
     """The target that the arguments of a writer name."""
     is_path = isinstance(path, (str, os.PathLike))

@@ -22,6 +22,7 @@ from ..table._ndframe import FrameBase, SeriesBase
 from ..table._suggestions import the_columns
 from ..table._table import Count, Table, is_row
 from ..table._take import missing_elsewhere
+from ..table._types import Axis, Function, Options
 from ..table._user_functions import (
     UntraceableError,
     as_frames,
@@ -79,7 +80,7 @@ class Row:
         """The labels."""
         return list(self._all())
 
-    def get(self, label: Hashable, default: Any = None) -> Any:
+    def get(self, label: Hashable, default: object = None) -> Any:
         """The value of a label, or `default` if the row does not have the label."""
         return self[label] if label in self._values or label in self._others else default
 
@@ -112,7 +113,7 @@ def _python_dtype(dtype: np.dtype) -> np.dtype:
     return np.dtype(wide.get(dtype.kind, np.float64 if dtype == jnp.bfloat16 else dtype))
 
 
-def _as_result(value: Any, method: str) -> Array:
+def _as_result(value: object, method: str) -> Array:
     """Casts a function's result, a number, to the dtype of pandas' result column."""
     value = unwatched(value)
     numbers = (jax.Array, np.ndarray, np.generic, bool, int, float, complex)
@@ -128,7 +129,7 @@ def _as_result(value: Any, method: str) -> Array:
     return array.astype(kinds.get(np.dtype(array.dtype).kind, np.float64))
 
 
-def _call(func: Callable[..., Any], method: str, args: Sequence[Any], kwargs: Any) -> Any:
+def _call(func: Function, method: str, args: Sequence[Any], kwargs: Any) -> Any:
     """Calls a user function; tracing errors become a NotImplementedError with advice."""
     try:
         with jax.numpy_dtype_promotion("standard"):
@@ -140,7 +141,9 @@ def _call(func: Callable[..., Any], method: str, args: Sequence[Any], kwargs: An
         ) from error
 
 
-def map_traceable(column: Column, func: Any, na_action: Any, kwargs: Any, table: Table) -> Column:
+def map_traceable(
+    column: Column, func: Function, na_action: object, kwargs: Options, table: Table
+) -> Column:
     """Applies a JAX-traceable function to each number of a column."""
     if column.is_nullable:
         # A function of NA gives NA, as operators do.
@@ -188,7 +191,7 @@ class RowFunction(NamedTuple):
         """Calls the function; the result is a number, or a tuple or dict of numbers."""
         return traced_call(lambda wrap: self._traced(list(map(wrap, values))))
 
-    def _traced(self, values: Sequence[Any]) -> Any:
+    def _traced(self, values: Sequence[object]) -> Any:
         row: Any = Row(dict(zip(self.labels, values, strict=True)), dict(self.others))
         row = row.to_array() if self.is_raw else row
         result = unwatched(_call(self.func, "apply", (row, *self.args), self.kwargs))
@@ -203,7 +206,11 @@ class RowFunction(NamedTuple):
 
 @functools.partial(tiered, static_argnums=(2, 3, 4))
 def _map_rows(
-    columns: tuple[Array, ...], num_rows: Count, call: Any, dtype: np.dtype | None, layout: Layout
+    columns: tuple[Array, ...],
+    num_rows: Count,
+    call: Function,
+    dtype: np.dtype | None,
+    layout: Layout,
 ) -> Any:
     """Calls a function for each row, of values of one dtype, or of Python's if None."""
     cast = []
@@ -223,9 +230,9 @@ class FrameApply(FrameBase):
     def apply(
         self,
         func: Any,
-        axis: Any = 0,
+        axis: Axis = 0,
         raw: bool = False,
-        result_type: Any = None,
+        result_type: object = None,
         args: tuple[Any, ...] = (),
         engine: str | None = None,
         **kwargs: Any,
@@ -289,16 +296,16 @@ class FrameApply(FrameBase):
         return self.series_class(narrowed(pd.Series(results, index=self._labels.index)))
 
     def _called_for_rows(
-        self, func: Any, raw: bool, result_type: Any, args: tuple[Any, ...], kwargs: Any
+        self, func: Function, raw: bool, result_type: object, args: tuple[Any, ...], kwargs: Options
     ) -> Any:
-        def call(row: Any, *args: Any, **kwargs: Any) -> Any:
+        def call(row: Any, *args: Any, **kwargs: Options) -> Any:
             return as_pandas(func(row, *args, **kwargs))
 
         rows: Any = self.to_pandas()
         return as_frames(rows.apply(call, 1, raw, result_type, args, **kwargs))
 
     def _traced_over_rows(
-        self, func: Any, raw: bool, result_type: Any, args: tuple[Any, ...], kwargs: Any
+        self, func: Function, raw: bool, result_type: object, args: tuple[Any, ...], kwargs: Options
     ) -> Any:
         if result_type == "broadcast":
             raise NotImplementedError("apply: result_type must be None, 'reduce' or 'expand'.")

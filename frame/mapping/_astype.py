@@ -135,7 +135,7 @@ def _convert_one(
     return whole.astype(dtype), valid
 
 
-def _cast_typed(column: Column, dtype: Any, num_rows: Count, layout: Layout) -> Column:
+def _cast_typed(column: Column, dtype: object, num_rows: Count, layout: Layout) -> Column:
     if column.kind == "string" and isinstance(dtype, pd.StringDtype):
         return column
     if dtype == np.dtype(object):
@@ -168,7 +168,7 @@ def _cast_typed(column: Column, dtype: Any, num_rows: Count, layout: Layout) -> 
 class Cast(NDFrame):
     """`astype` of a frame or a series."""
 
-    def astype(self, dtype: Any, copy: Any = True, errors: str = "raise") -> Self:
+    def astype(self, dtype: object, copy: object = True, errors: str = "raise") -> Self:
         """Casts all columns to one dtype, or each to its own with a dict.
 
         Differences from pandas:
@@ -202,7 +202,7 @@ class Cast(NDFrame):
             columns[position] = column
         return self._with_columns(columns)
 
-    def _dtypes_by_position(self, dtype: Any) -> dict[int, Any]:
+    def _dtypes_by_position(self, dtype: object) -> dict[int, Any]:
         if not isinstance(dtype, (Mapping, pd.Series)):
             return dict.fromkeys(range(len(self._names)), as_dtype(dtype))
         if not isinstance(self, FrameBase):

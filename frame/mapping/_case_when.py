@@ -17,7 +17,7 @@ from ._where import Where
 class CaseWhen(Where, SeriesBase):
     """`where`, `mask` and `case_when` of a series."""
 
-    def case_when(self, caselist: Sequence[tuple[Any, Any]]) -> Any:
+    def case_when(self, caselist: Sequence[tuple[object, object]]) -> Any:
         """Replaces values by those of the first pair of a condition and a replacement that is True.
 
         Example:
@@ -39,7 +39,7 @@ class CaseWhen(Where, SeriesBase):
         return result
 
 
-def _in_type_of_all(series: SeriesBase, replacements: Sequence[Any]) -> SeriesBase:
+def _in_type_of_all(series: SeriesBase, replacements: Sequence[object]) -> SeriesBase:
     """A series of numbers or times in the common type of its own and of replacements.
 
     As in pandas, a constant counts as int64 or float64, whichever values fit a narrower type.
@@ -68,7 +68,7 @@ def _dtype_of_numbers(value: Any) -> np.dtype | None:
     return dtype if isinstance(dtype, np.dtype) and dtype.kind in "iufc" else None
 
 
-def _in_unit_of_all(series: SeriesBase, replacements: Sequence[Any]) -> SeriesBase:
+def _in_unit_of_all(series: SeriesBase, replacements: Sequence[object]) -> SeriesBase:
     """A series of times in the finest unit of its own and of replacements, as pandas has it."""
     column, units = series._only, [series._only]
     if not column.type.is_time:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`astype` of lists and of Python objects to lists of Arrow."""
 
-from typing import Any
-
 import pandas as pd
 import pyarrow as pa
 
@@ -15,7 +13,7 @@ from ..table._to_arrow import arrow_of
 from ..table._tracing import is_traced
 
 
-def is_of_lists(dtype: Any) -> bool:
+def is_of_lists(dtype: object) -> bool:
     """Whether a dtype is one of lists."""
     return isinstance(dtype, pd.ArrowDtype) and is_list(dtype.pyarrow_dtype)
 

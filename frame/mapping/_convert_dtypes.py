@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`convert_dtypes`: nullable dtypes for all columns."""
 
-from typing import Any, Self
+from collections.abc import Hashable
+from typing import Self
 
 import jax.numpy as jnp
 import numpy as np
@@ -42,7 +43,7 @@ class ConvertDtypes(NDFrame):
         )  # fmt: skip
 
 
-def _converted(column: Column, family: Family, label: Any, table: Table) -> Column:
+def _converted(column: Column, family: Family, label: Hashable, table: Table) -> Column:
     if column.kind == "object":
         if is_traced(column, table.num_rows):
             raise NotImplementedError(

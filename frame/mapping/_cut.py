@@ -30,7 +30,7 @@ def cut(
     x: Any,
     bins: Any,
     right: bool = True,
-    labels: Any = None,
+    labels: object = None,
     retbins: bool = False,
     precision: int = 3,
     include_lowest: bool = False,
@@ -82,8 +82,8 @@ def cut(
 @answered_at_once
 def qcut(
     x: Any,
-    q: Any,
-    labels: Any = None,
+    q: object,
+    labels: object = None,
     retbins: bool = False,
     precision: int = 3,
     duplicates: str = "raise",
@@ -126,12 +126,12 @@ def qcut(
     return _answer(result, edges, retbins, is_of_host)
 
 
-def _is_of_host(x: Any) -> bool:
+def _is_of_host(x: object) -> bool:
     """Whether pandas gives an array for the values: they are one, or a list."""
     return not isinstance(x, (SeriesBase, pd.Series, jax.Array))
 
 
-def _answer(result: Any, edges: Any, retbins: bool, is_of_host: bool) -> Any:
+def _answer(result: Any, edges: object, retbins: bool, is_of_host: bool) -> Any:
     """The bins of rows, with the edges if they are asked for."""
     if is_of_host:
         shown = result.to_pandas()
@@ -157,12 +157,12 @@ def _values(x: Any, caller: str) -> Column:
     return Column(column.data.astype(jnp.float32)) if column.dtype == jnp.bfloat16 else column
 
 
-def _sample(column: Column, values: list[Any]) -> Any:
+def _sample(column: Column, values: list[object]) -> Any:
     """Values as a pandas series of the column's dtype, for pandas' edges and categories."""
     return pd.Series(values, dtype=no_rows(column).dtype)
 
 
-def _comparable(x: Any, column: Column, edges: Any) -> tuple[Column, np.ndarray]:
+def _comparable(x: Any, column: Column, edges: object) -> tuple[Column, np.ndarray]:
     """A column and edges as numbers: times are counts of one unit."""
     if not column.type.is_time:
         # pandas' empty edges are objects.
@@ -194,7 +194,7 @@ def _in_intervals(x: Any, column: Column, bins: pd.IntervalIndex) -> Any:
 def _in_bins(
     x: Any,
     column: Column,
-    edges: Any,
+    edges: object,
     pandas_bins: Any,
     labels: Any,
     right: bool,

@@ -20,7 +20,7 @@ from ..table._take import look_up_rows, position
 from ..table._tracing import at_once, is_traced
 
 
-def from_dummies(data: Any, sep: str | None = None, default_category: Any = None) -> Any:
+def from_dummies(data: object, sep: str | None = None, default_category: object = None) -> Any:
     """Decodes one-hot encoded columns; the inverse of `get_dummies`.
 
     Args:
@@ -103,7 +103,7 @@ def _checks(
     return found
 
 
-def _variables(labels: Labels, sep: Any) -> dict[Any, list[int]]:
+def _variables(labels: Labels, sep: object) -> dict[Any, list[int]]:
     """The positions of the columns of each variable, by its label."""
     if sep is None:
         return {"": list(range(len(labels)))}
@@ -122,7 +122,7 @@ def _variables(labels: Labels, sep: Any) -> dict[Any, list[int]]:
     return variables
 
 
-def _defaults(given: Any, prefixes: list[Hashable]) -> dict[Hashable, Any]:
+def _defaults(given: object, prefixes: list[Hashable]) -> dict[Hashable, Any]:
     """The default category of each variable that has one."""
     if given is None:
         return {}
@@ -172,7 +172,7 @@ def _check_sums(data: Any, sums: Any, has_default: bool) -> None:
             raise ValueError(f"Dummy DataFrame contains {what}; First instance in row: {label}")
 
 
-def _decoded(codes: Array, categories: list[Any], data: Any, has_default: bool) -> Column:
+def _decoded(codes: Array, categories: Sequence[object], data: Any, has_default: bool) -> Column:
     """The category of each row."""
     table = data._table
     values = pd.Series(categories, dtype=data._labels.index.dtype)

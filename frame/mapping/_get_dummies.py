@@ -11,22 +11,23 @@ from ..table._column import Array, Column, no_rows, of_family
 from ..table._column_labels import Labels
 from ..table._distinct_values import distinct_values
 from ..table._from_host import check_width
-from ..table._ndframe import FrameBase, NDFrame, as_series
+from ..table._ndframe import FrameBase, NDFrame, SeriesBase, as_series
 from ..table._nullable import family_of
 from ..table._objects import hashed
 from ..table._recode import renumbered
 from ..table._tracing import at_once, is_traced
+from ..table._types import DtypeLike, Options
 
 
 def get_dummies(
     data: Any,
-    prefix: Any = None,
-    prefix_sep: Any = "_",
+    prefix: object = None,
+    prefix_sep: object = "_",
     dummy_na: bool = False,
-    columns: Any = None,
+    columns: object = None,
     sparse: bool = False,
     drop_first: bool = False,
-    dtype: Any = None,
+    dtype: DtypeLike = None,
 ) -> Any:
     """One-hot encodes columns: replaces each by a column of flags for each distinct value.
 
@@ -69,7 +70,7 @@ def get_dummies(
 
 
 def _positions_to_encode(
-    data: FrameBase, prefix: Any, prefix_sep: Any, columns: Any, options: dict[str, Any]
+    data: FrameBase, prefix: object, prefix_sep: Any, columns: Any, options: Options
 ) -> list[int]:
     """Positions of the columns to encode; pandas checks the arguments."""
     nothing = [pd.Series(no_rows(column)) for column in data._table.columns]
@@ -112,7 +113,7 @@ def _flags_of(
     return flags, shown.columns
 
 
-def _codes_and_values(series: Any) -> tuple[Array, Any]:
+def _codes_and_values(series: SeriesBase) -> tuple[Array, Any]:
     """The code of each row, -1 if missing, and the sorted values."""
     column, table = series._only, series._table
     if column.kind == "category":

@@ -2,7 +2,7 @@
 """`interpolate`: missing values from their neighbours."""
 
 import functools
-from typing import Any, Self
+from typing import Self
 
 import jax.numpy as jnp
 import numpy as np
@@ -17,6 +17,7 @@ from ..table._layout import Layout
 from ..table._ndframe import NDFrame
 from ..table._table import Count, is_row
 from ..table._take import gather, position
+from ..table._types import Axis
 
 _DIRECTIONS = ("forward", "backward", "both")
 
@@ -29,7 +30,7 @@ class Interpolation(NDFrame):
         self,
         method: str = "linear",
         *,
-        axis: Any = 0,
+        axis: Axis = 0,
         limit: int | None = None,
         inplace: bool = False,
         limit_direction: str | None = None,

@@ -32,7 +32,7 @@ def flags_like(column: Column, flags: Array) -> Column:
     return of_family(Column(flags), "masked" if is_masked else None)
 
 
-def _flags_of_nullable(column: Column, values: Any, table: Table, method: str) -> Array:
+def _flags_of_nullable(column: Column, values: object, table: Table, method: str) -> Array:
     """Flags of nullable numbers: a missing one is only in a list with pandas' NA."""
     listed = host_values(values)
     if pd.api.types.is_list_like(listed):
@@ -49,7 +49,7 @@ def _flags_of_nullable(column: Column, values: Any, table: Table, method: str) -
     return flags | column.missing() if has_na else flags & column.present()
 
 
-def flags_in(column: Column, values: Any, table: Table, method: str = "isin") -> Array:
+def flags_in(column: Column, values: object, table: Table, method: str = "isin") -> Array:
     """Flags the rows whose value is in a list or another column, as pandas' `isin` does."""
     if column.is_nullable and column.is_numeric:
         return _flags_of_nullable(column, values, table, method)
@@ -87,7 +87,7 @@ def flags_in(column: Column, values: Any, table: Table, method: str = "isin") ->
     return jnp.where(result.valid, result.data, np.bool_(among))
 
 
-def _flags_of_codes(column: Column, listed: Any) -> Array:
+def _flags_of_codes(column: Column, listed: object) -> Array:
     """Flags the codes of listed strings or categories, also those that no row has."""
     values: Any = column.dictionary.values
     if column.kind == "string":
@@ -100,7 +100,7 @@ def _flags_of_codes(column: Column, listed: Any) -> Array:
     return look_up(column.data, flags, missing.isin(listed).to_numpy(np.bool_)[0])
 
 
-def _flags_of_numbers(column: Column, listed: Any, layout: Layout) -> Array | None:
+def _flags_of_numbers(column: Column, listed: object, layout: Layout) -> Array | None:
     """Flags the numbers and bools of a column that are listed; None for other dtypes."""
     keys = index_of(listed)
     if column.is_bool:
@@ -119,7 +119,7 @@ def _flags_of_numbers(column: Column, listed: Any, layout: Layout) -> Array | No
     return flags | column.missing() if _is_missing_listed(column, keys, listed) else flags
 
 
-def _is_missing_listed(column: Column, keys: pd.Index, listed: Any) -> bool:
+def _is_missing_listed(column: Column, keys: pd.Index, listed: object) -> bool:
     """Whether a missing value of a column is listed: for some dtypes None and NaN differ."""
     if not keys.hasnans:
         return False

@@ -2,7 +2,6 @@
 """The times in a list of values, of any units."""
 
 import datetime
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +16,7 @@ _SCALARS = {
 }
 
 
-def listed_counts(column: Column, listed: Any) -> np.ndarray:
+def listed_counts(column: Column, listed: object) -> np.ndarray:
     """The listed times that the unit of a column represents, as counts; NaT for a missing one.
 
     A time past the range of the unit equals no row, so that it is left out.

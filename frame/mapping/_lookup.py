@@ -17,7 +17,7 @@ from ..table._search import search_rows
 from ..table._take import gather
 
 
-def host_values(values: Any) -> Any:
+def host_values(values: object) -> Any:
     """Converts a list of values to a type of the host that pandas accepts."""
     if isinstance(values, SeriesBase):
         return values.to_pandas()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`map` and `isin`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, NamedTuple, NoReturn, Self
 
 import jax.numpy as jnp
@@ -29,7 +29,7 @@ from ._replace import Replace
 class FrameMap(FrameBase, Replace):
     """`map`, `replace` and `isin` of a frame."""
 
-    def isin(self, values: Any) -> Self:
+    def isin(self, values: object) -> Self:
         """Whether each value is in a list, or in a dict's list for its column.
 
         Example:
@@ -65,9 +65,9 @@ class FrameMap(FrameBase, Replace):
     def map(
         self,
         func: Callable[..., Any],
-        na_action: Any = None,
+        na_action: object = None,
         engine: str | None = None,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> Self:
         """Applies a function to each value; see `JaxSeries.map`."""
         if na_action not in (None, "ignore"):
@@ -80,7 +80,7 @@ class FrameMap(FrameBase, Replace):
 class SeriesMap(SeriesBase, Replace):
     """`map`, `apply`, `replace` and `isin` of a series."""
 
-    def isin(self, values: Any) -> Self:
+    def isin(self, values: object) -> Self:
         """Whether each value is in a list; missing values match missing values."""
         table = self._table
         if isinstance(values, SeriesBase):
@@ -90,7 +90,11 @@ class SeriesMap(SeriesBase, Replace):
         return self._like(table.with_columns([flags]))
 
     def map(
-        self, func: Any = None, na_action: Any = None, engine: str | None = None, **kwargs: Any
+        self,
+        func: object = None,
+        na_action: object = None,
+        engine: str | None = None,
+        **kwargs: object,
     ) -> Self:
         """Looks each value up in a dict or a series, or applies a function to it.
 
@@ -120,7 +124,11 @@ class SeriesMap(SeriesBase, Replace):
         return self._with_column(_mapped(self._only, how, self._table))
 
     def apply(
-        self, func: Any, args: tuple[Any, ...] = (), engine: str | None = None, **kwargs: Any
+        self,
+        func: object,
+        args: tuple[object, ...] = (),
+        engine: str | None = None,
+        **kwargs: object,
     ) -> Any:
         """Applies a function to each value, or a method or NumPy function by name; see `map`.
 
@@ -133,7 +141,7 @@ class SeriesMap(SeriesBase, Replace):
         if isinstance(func, np.ufunc):
             return apply_one(self, func, args, kwargs)
 
-        def each(value: Any) -> Any:
+        def each(value: object) -> Any:
             return func(value, *args, **kwargs)
 
         def on_host() -> Any:
@@ -238,7 +246,7 @@ def _through_mapper(column: Column, mapper: Any, na_action: Any, table: Table) -
     )
 
 
-def _series_of(mapper: Mapping[Any, Any], column: Column) -> pd.Series:
+def _series_of(mapper: Mapping[Hashable, object], column: Column) -> pd.Series:
     """A dict as pandas' series, but no key of a column of numbers is rounded."""
     keys = pd.Index(list(mapper), tupleize_cols=False)
     exact = index_of(list(mapper))
@@ -256,5 +264,5 @@ def _missing_key(column: Column, keys: pd.Index) -> int:
     return int(keys.get_indexer(pd.Index([np.nan], dtype=column.dtype))[0])
 
 
-def _is_null(key: Any) -> bool:
+def _is_null(key: object) -> bool:
     return pd.api.types.is_scalar(key) and bool(pd.isna(key))

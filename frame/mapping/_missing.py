@@ -23,6 +23,7 @@ from ..table._recode import without_missing
 from ..table._table import Count, Table, is_row
 from ..table._take import any_missing, gather, hole_kind, position, stored_arrays
 from ..table._tracing import is_traced
+from ..table._types import Axis, LabelOrLabels
 from ._where import choose, choose_scalar
 
 
@@ -60,10 +61,10 @@ class Missing(NDFrame):
     def ffill(
         self,
         *,
-        axis: Any = None,
+        axis: Axis = None,
         inplace: bool = False,
         limit: int | None = None,
-        limit_area: Any = None,
+        limit_area: object = None,
     ) -> Self:
         """Fills each missing value with the last valid one, at most `limit` in a row.
 
@@ -78,15 +79,15 @@ class Missing(NDFrame):
     def bfill(
         self,
         *,
-        axis: Any = None,
+        axis: Axis = None,
         inplace: bool = False,
         limit: int | None = None,
-        limit_area: Any = None,
+        limit_area: object = None,
     ) -> Self:
         """Fills each missing value with the next valid one, at most `limit` in a row."""
         return self._filled_from("bfill", axis, limit, limit_area)
 
-    def _filled_from(self, method: str, axis: Any, limit: int | None, limit_area: Any) -> Self:
+    def _filled_from(self, method: str, axis: Axis, limit: int | None, limit_area: object) -> Self:
         only_rows(method, axis or 0, self, "Use where() column by column.")
         if limit_area is not None:
             raise NotImplementedError(f"{method}: limit_area= is not supported. Use limit=.")
@@ -126,7 +127,7 @@ class Missing(NDFrame):
 
     @with_inplace
     def fillna(
-        self, value: Any, *, axis: Any = None, inplace: bool = False, limit: Any = None
+        self, value: object, *, axis: Axis = None, inplace: bool = False, limit: object = None
     ) -> Self:
         """Replaces missing values by one value, or by those of a dict or series.
 
@@ -205,10 +206,10 @@ class FrameMissing(FrameBase, Missing):
     def dropna(
         self,
         *,
-        axis: Any = 0,
-        how: Any = ...,
+        axis: Axis = 0,
+        how: object = ...,
         thresh: Any = ...,
-        subset: Any = None,
+        subset: LabelOrLabels = None,
         inplace: bool = False,
         ignore_index: bool = False,
     ) -> Self:
@@ -246,7 +247,7 @@ class FrameMissing(FrameBase, Missing):
         )
         return kept._with_range() if ignore_index else kept
 
-    def _without_columns(self, how: str, thresh: Any, subset: Any) -> Self:
+    def _without_columns(self, how: str, thresh: object, subset: LabelOrLabels) -> Self:
         if subset is not None:
             raise NotImplementedError(
                 "dropna: subset= is not supported with axis=1. Select rows first."
@@ -269,7 +270,12 @@ class SeriesMissing(SeriesBase, Missing):
 
     @with_inplace
     def dropna(
-        self, *, axis: Any = 0, inplace: bool = False, how: Any = None, ignore_index: bool = False
+        self,
+        *,
+        axis: Axis = 0,
+        inplace: bool = False,
+        how: object = None,
+        ignore_index: bool = False,
     ) -> Self:
         """Drops the rows whose value is missing."""
         axis_number(axis or 0, self)

@@ -20,9 +20,10 @@ from ..table._layout import ONE_DEVICE, Layout
 from ..table._nullable import default_dtype, family_of, is_nullable
 from ..table._table import Count, is_row
 from ..table._tracing import at_once, is_traced
+from ..table._types import DtypeLike
 
 
-def scalar_in_dtype(column: Column, value: Any, method: str) -> Column:
+def scalar_in_dtype(column: Column, value: object, method: str) -> Column:
     """A column of one row with a value in the nullable dtype of another column.
 
     Raises:
@@ -110,7 +111,7 @@ def _check_none_missing(column: Column, dtype: np.dtype, num_rows: Count) -> Non
     raise ValueError("cannot convert NA to integer")
 
 
-def _check_whole(column: Column, dtype: Any, num_rows: Count) -> None:
+def _check_whole(column: Column, dtype: DtypeLike, num_rows: Count) -> None:
     """Raises where a float is no integer; inside `jit` its fraction is dropped."""
     if is_traced(column, num_rows) or not bool(at_once(_any_fraction, column.data, num_rows)):
         return

@@ -25,7 +25,7 @@ class Replace(NDFrame):
     def replace(
         self,
         to_replace: Any = None,
-        value: Any = ...,
+        value: object = ...,
         *,
         inplace: bool = False,
         regex: Any = False,
@@ -85,17 +85,17 @@ def _replaced(column: Column, old: Any, new: Any, regex: Any, table: Table) -> C
     )
 
 
-def _is_string(key: Any) -> bool:
+def _is_string(key: object) -> bool:
     return isinstance(key, str) or bool(pd.isna(key))
 
 
-def _is_number(key: Any) -> bool:
+def _is_number(key: object) -> bool:
     """Whether a key is a number: NaN is, but None, NaT and NA are not, as in pandas."""
     accepted = (int, float, complex, np.number)
     return isinstance(key, accepted) and not isinstance(key, (bool, np.bool_))
 
 
-def _weak(key: Any, column: Column) -> Any:
+def _weak(key: object, column: Column) -> Any:
     """A Python float in the dtype of a column of floats, as NumPy compares it."""
     if type(key) is not float or not column.is_float:
         return key

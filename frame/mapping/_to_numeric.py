@@ -13,7 +13,7 @@ from ..table._recode import as_string
 from ..table._untyped import untyped_pandas
 
 
-def to_numeric(arg: Any, errors: str = "raise", downcast: Any = None) -> Any:
+def to_numeric(arg: Any, errors: str = "raise", downcast: object = None) -> Any:
     """Converts strings to numbers: integers if all are, otherwise floats.
 
     pandas parses each distinct string once, on the host; the device looks the numbers up.

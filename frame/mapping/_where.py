@@ -2,7 +2,7 @@
 """`where` and `mask`, and the choice between two columns by flags, with pandas' dtypes."""
 
 import functools
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, Self
 
 import jax
@@ -37,6 +37,7 @@ from ..table._recode import recoded, renumbered
 from ..table._table import Count, Table, is_row
 from ..table._take import any_missing, missing_elsewhere, settled
 from ..table._tracing import answered_at_once, is_traced
+from ..table._types import Axis, DtypeLike, Function, LevelOrLevels
 from ..table._units import finest_unit, with_unit_if_exact, with_units
 from ._nullable_values import numbers_in_dtype, scalar_in_dtype
 
@@ -46,8 +47,8 @@ class Where(NDFrame):
 
     @with_inplace
     def where(
-        self, cond: Any, other: Any = np.nan, *, inplace: bool = False, axis: Any = None,
-        level: Any = None,
+        self, cond: object, other: object = np.nan, *, inplace: bool = False, axis: Axis = None,
+        level: LevelOrLevels = None,
     ) -> Self:  # fmt: skip
         """Replaces values by those of `other` where a condition is False.
 
@@ -65,13 +66,15 @@ class Where(NDFrame):
 
     @with_inplace
     def mask(
-        self, cond: Any, other: Any = np.nan, *, inplace: bool = False, axis: Any = None,
-        level: Any = None,
+        self, cond: object, other: object = np.nan, *, inplace: bool = False, axis: Axis = None,
+        level: LevelOrLevels = None,
     ) -> Self:  # fmt: skip
         """Replaces values by those of `other` where a condition is True; see `where`."""
         return self._select("mask", cond, other, axis, level)
 
-    def _select(self, method: str, cond: Any, other: Any, axis: Any, level: Any) -> Self:
+    def _select(
+        self, method: str, cond: object, other: object, axis: Axis, level: LevelOrLevels
+    ) -> Self:
         axis_number(axis or 0, self)
         if level is not None:
             raise NotImplementedError(f"{method}: level= is not supported. Use reset_index().")
@@ -86,7 +89,7 @@ class Where(NDFrame):
         ]
         return self._with_columns(columns)
 
-    def _flags(self, method: str, cond: Any) -> Sequence[Array]:
+    def _flags(self, method: str, cond: object) -> Sequence[Array]:
         """Flags of the rows that keep their values, for each column."""
         table, num_columns = self._table, len(self._names)
         if isinstance(cond, SeriesBase) or not isinstance(self, FrameBase):
@@ -102,11 +105,11 @@ class Where(NDFrame):
             raise ValueError("Array conditional must be same shape as self")
         return [_as_flags(method, cond[:, position], table) for position in range(num_columns)]
 
-    def _by_label(self, frame: FrameBase, convert: Callable[[Any], Any]) -> dict[Hashable, Any]:
+    def _by_label(self, frame: FrameBase, convert: Function) -> dict[Hashable, Any]:
         common = [label for label in self._names if label in frame._labels]
         return {label: convert(frame._series_at(frame._labels.position(label))) for label in common}
 
-    def _others(self, method: str, other: Any, axis: Any) -> Sequence[Any]:
+    def _others(self, method: str, other: Any, axis: Axis) -> Sequence[Any]:
         """A column or a scalar for each column."""
         table, num_columns = self._table, len(self._names)
         if isinstance(other, pd.DataFrame):
@@ -136,7 +139,7 @@ class Where(NDFrame):
         return [other] * num_columns
 
 
-def _as_flags(method: str, cond: Any, table: Table) -> Array:
+def _as_flags(method: str, cond: object, table: Table) -> Array:
     """Flags of the rows that keep their values: the condition, negated for `mask`."""
     if isinstance(cond, pd.Series):
         cond = cond.reindex(table.index.to_pandas(table.num_rows_on_host))
@@ -156,7 +159,7 @@ def _as_flags(method: str, cond: Any, table: Table) -> Array:
     return keep if column.valid is None else keep & column.valid
 
 
-def choose_scalar(keep: Array, column: Column, value: Any, table: Table, method: str) -> Column:
+def choose_scalar(keep: Array, column: Column, value: object, table: Table, method: str) -> Column:
     """Keeps the values that `keep` flags, and replaces others by a scalar.
 
     The dtype is pandas' dtype: integers become floats only if a value is actually replaced. Inside
@@ -267,7 +270,7 @@ def _choose_typed(
     keep: Array,
     column: Column,
     other: Column,
-    dtype: Any,
+    dtype: DtypeLike,
     counts: tuple[Count, Count],
     method: str,
 ) -> Column:
@@ -321,7 +324,7 @@ def _number_dtype(column: Column, other: Column) -> Any:
     return common_dtype(column.dtype, fill_missing(other).dtype)
 
 
-def _choose_numbers(keep: Array, column: Column, other: Column, dtype: Any) -> Column:
+def _choose_numbers(keep: Array, column: Column, other: Column, dtype: DtypeLike) -> Column:
     if dtype is None:
         raise NotImplementedError(
             f"Invalid values of dtype {other.dtype_name} for dtype {column.dtype_name!r}. "
@@ -376,7 +379,7 @@ def _fits(other: Array, like: Array, num_rows: Count) -> Array:
     return jnp.all(same | ~valid)
 
 
-def _is_of_float(x: Array, dtype: Any) -> Array:
+def _is_of_float(x: Array, dtype: DtypeLike) -> Array:
     """Flags the floats that another dtype can represent; True for NaN.
 
     A cast and its inverse would not do: XLA on GPU removes such pairs.

@@ -17,6 +17,7 @@ from ..table._distinct_values import through_values
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._table import Table, either_needed
 from ..table._tracing import is_traced
+from ..table._types import LevelOrLevels
 from ._array_ops import COMPARISONS, LOGIC
 from ._clip import Clip, SeriesClip
 from ._column_ops import combine, filled_pair
@@ -24,7 +25,7 @@ from ._operators import FlexMethods, Operation, Operators, define_flex_methods, 
 from ._unary import Unary
 
 
-def _is_scalar(value: Any) -> bool:
+def _is_scalar(value: object) -> bool:
     if isinstance(value, (jax.Array, np.ndarray)):
         return value.ndim == 0
     return not hasattr(value, "__len__") or isinstance(value, (str, bytes))
@@ -46,7 +47,7 @@ def _combined(operation: Operation, table: Table, others: Sequence[Any], labels:
     return table.with_columns(combine(operation.op, pairs, table.num_rows, labels))
 
 
-def _is_date_offset(other: Any, column: Column) -> bool:
+def _is_date_offset(other: object, column: Column) -> bool:
     """Whether an operand is an offset of pandas without a fixed length, such as a month.
 
     Days have no fixed length where clocks change.
@@ -78,7 +79,7 @@ def _needs_same_labels(operation: Operation) -> bool:
 class SeriesOperatorMethods(Operators, FlexMethods, Unary, SeriesClip):
     """Operators on a series."""
 
-    def _apply(self, operation: Operation, other: Any, by_row: bool = False) -> Any:
+    def _apply(self, operation: Operation, other: object, by_row: bool = False) -> Any:
         if isinstance(other, (FrameBase, pd.DataFrame)) and not operation.is_flex:
             return NotImplemented
         if isinstance(other, pd.Series):
@@ -98,30 +99,30 @@ class SeriesOperatorMethods(Operators, FlexMethods, Unary, SeriesClip):
             operand = Scalar(other) if _is_scalar(other) else as_column(other, table, "other")
         return self._of(_combined(operation, table, [operand], [self._name]), name)
 
-    def divmod(self, other: Any, level: Any = None, fill_value: Any = None) -> Any:
+    def divmod(self, other: object, level: LevelOrLevels = None, fill_value: object = None) -> Any:
         """The quotients rounded down, and the remainders."""
         of: Any = self
         how: dict[str, Any] = {"level": level, "fill_value": fill_value}
         return of.floordiv(other, **how), of.mod(other, **how)
 
-    def rdivmod(self, other: Any, level: Any = None, fill_value: Any = None) -> Any:
+    def rdivmod(self, other: object, level: LevelOrLevels = None, fill_value: object = None) -> Any:
         """Divides `other`; see `divmod`."""
         of: Any = self
         how: dict[str, Any] = {"level": level, "fill_value": fill_value}
         return of.rfloordiv(other, **how), of.rmod(other, **how)
 
-    def __divmod__(self, other: Any) -> Any:
+    def __divmod__(self, other: object) -> Any:
         of: Any = self
         return of // other, of % other
 
-    def __rdivmod__(self, other: Any) -> Any:
+    def __rdivmod__(self, other: object) -> Any:
         return other // self, other % self
 
 
 class FrameOperatorMethods(Operators, FlexMethods, Unary, Clip, FrameBase):
     """Operators on a frame."""
 
-    def _apply(self, operation: Operation, other: Any, by_row: bool = False) -> Self:
+    def _apply(self, operation: Operation, other: object, by_row: bool = False) -> Self:
         other = self._as_operand(other, by_row)
         if isinstance(other, FrameBase):
             return self._with_frame(operation, other)
@@ -134,7 +135,7 @@ class FrameOperatorMethods(Operators, FlexMethods, Unary, Clip, FrameBase):
             a, b = align_tables(a, b, is_distinct=True)
         return self._with_each(operation, a, b.columns[0])
 
-    def _with_each(self, operation: Operation, table: Table, operand: Any) -> Self:
+    def _with_each(self, operation: Operation, table: Table, operand: object) -> Self:
         """Combines each column with the same operand."""
         others = [operand] * len(table.columns)
         return self._like(_combined(operation, table, others, self._labels))

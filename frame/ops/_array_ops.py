@@ -251,7 +251,7 @@ def _integer_power(a: Array, b: Array) -> Array:
     return jnp.where(b < 0, a.dtype.type(0), power)
 
 
-def divided(x: Array, divisor: Any) -> Array:
+def divided(x: Array, divisor: object) -> Array:
     """Inside a compiled function: divides rows of real numbers, rounded as NumPy does.
 
     XLA multiplies by the rounded reciprocal of a uniform divisor, an error of one unit in the last

@@ -19,10 +19,13 @@ from ..table._object_functions import host_series, of_rows
 from ..table._table import Count
 from ..table._take import any_missing
 from ..table._tracing import answered_at_once, is_traced
+from ..table._types import Axis
 from ._column_ops import combine
 
 
-def clipped(column: Column, lower: Any, upper: Any, label: Hashable, num_rows: Count) -> Column:
+def clipped(
+    column: Column, lower: object, upper: object, label: Hashable, num_rows: Count
+) -> Column:
     """Limits numbers to a lower and an upper bound; missing values stay missing."""
     if column.dtype.kind == "c":
         raise NotImplementedError(
@@ -63,7 +66,7 @@ def clipped(column: Column, lower: Any, upper: Any, label: Hashable, num_rows: C
     return column
 
 
-def _clipped_objects(column: Column, lower: Any, upper: Any, num_rows: Count) -> Column:
+def _clipped_objects(column: Column, lower: object, upper: object, num_rows: Count) -> Column:
     lower, upper = (
         host_series(bound, num_rows) if isinstance(bound, Column) else bound
         for bound in (lower, upper)
@@ -71,7 +74,7 @@ def _clipped_objects(column: Column, lower: Any, upper: Any, num_rows: Count) ->
     return of_rows(column, num_rows, lambda rows: rows.clip(lower, upper), "clip")
 
 
-def _is_out_of_range(bound: Any, column: Column) -> bool:
+def _is_out_of_range(bound: object, column: Column) -> bool:
     """Whether a bound is out of the range of the column's integers or bools."""
     if column.is_bool:
         return isinstance(bound, (int, float, np.number)) and not isinstance(bound, bool)
@@ -134,9 +137,9 @@ class Clip(NDFrame):
         lower: Any = None,
         upper: Any = None,
         *,
-        axis: Any = None,
+        axis: Axis = None,
         inplace: bool = False,
-        **rest: Any,
+        **rest: object,
     ) -> Self:
         """Limits numbers to the range from `lower` to `upper`; a missing bound has no effect.
 
@@ -160,7 +163,7 @@ class Clip(NDFrame):
         num_rows = self._table.num_rows
         return self._with_columns([clipped(x, lower, upper, name, num_rows) for x, name in columns])
 
-    def _bound(self, bound: Any) -> Any:
+    def _bound(self, bound: object) -> Any:
         if bound is None or np.isscalar(bound) or getattr(bound, "ndim", 1) == 0:
             return bound
         if isinstance(self, FrameBase):
@@ -173,7 +176,7 @@ class Clip(NDFrame):
 class SeriesClip(SeriesBase, Clip):
     """`clip` and `between` of a series."""
 
-    def between(self, left: Any, right: Any, inclusive: str = "both") -> Self:
+    def between(self, left: object, right: object, inclusive: str = "both") -> Self:
         """Whether each value is between `left` and `right`; False for a missing value.
 
         Example:

@@ -136,7 +136,7 @@ def _concatenated(a: Any, b: Any, num_rows: Count) -> Column:
     return Column(renumbered(groups.group_ids, codes), None, ColumnType("string", dictionary))
 
 
-def decode_pair(op: str, a: Any, b: Any) -> tuple[Any, Any]:
+def decode_pair(op: str, a: object, b: object) -> tuple[Any, Any]:
     """Decodes a category that is compared with a column of another type."""
     if op not in COMPARISONS or not (isinstance(a, Column) and isinstance(b, Column)):
         return a, b
@@ -170,7 +170,7 @@ def combine_categories(op: str, a: Any, b: Any) -> Column:
     return Column(_compare_codes(op, a.data, codes))
 
 
-def _check_order(op: str, a: Any, b: Any) -> None:
+def _check_order(op: str, a: Column, b: Column) -> None:
     categories = [x for x in (a, b) if isinstance(x, Column) and x.kind == "category"]
     is_order = op not in ("eq", "ne")
     # Strings on the left compare by value, whatever the order of the categories.

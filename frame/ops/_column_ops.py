@@ -39,7 +39,7 @@ from ._safe_gradient import by_row
 
 
 def combine(
-    op: str, pairs: Sequence[tuple[Any, Any]], num_rows: Count, names: Sequence[Any] = ()
+    op: str, pairs: Sequence[tuple[object, object]], num_rows: Count, names: Sequence[object] = ()
 ) -> tuple[Column, ...]:
     """Applies an operation to pairs of operands; all pairs of numbers share one compiled call.
 
@@ -68,7 +68,9 @@ def combine(
     return tuple(results[position] for position in range(len(pairs)))
 
 
-def _combine_nullable(op: str, a: Any, b: Any, num_rows: Count, names: Sequence[Any]) -> Column:
+def _combine_nullable(
+    op: str, a: object, b: object, num_rows: Count, names: Sequence[object]
+) -> Column:
     """Applies an operation to a pair that may have a column of a nullable dtype."""
     if not is_of_nullable(a, b):
         return combine(op, [(a, b)], num_rows, names)[0]
@@ -81,7 +83,7 @@ def _is_number(side: Any) -> bool:
     return side.is_number if isinstance(side, Scalar) else side.is_numeric
 
 
-def _of_lists_as_objects(side: Any, num_rows: Count, op: str) -> Any:
+def _of_lists_as_objects(side: object, num_rows: Count, op: str) -> Any:
     if not isinstance(side, ListColumn):
         return side
     # Arrays have no equality of their own.
@@ -121,7 +123,7 @@ class Operand(NamedTuple):
 
 
 def _combine_number_pairs(
-    op: str, pairs: Sequence[tuple[Any, Any]], num_rows: Count
+    op: str, pairs: Sequence[tuple[object, object]], num_rows: Count
 ) -> tuple[Column, ...]:
     """Combines pairs of numbers, each a Column or a Scalar, in one compiled call."""
     columns: list[Any] = []
@@ -283,7 +285,7 @@ def _any_negative(values: Any, num_rows: Count) -> Any:
     return any_missing(values >= 0, num_rows) if values.ndim else values < 0
 
 
-def _power_by(exponent: Any) -> str:
+def _power_by(exponent: object) -> str:
     """Names the operation for a power: as in NumPy, the exponents 2 and 0.5 have their own."""
     value = exponent.value if isinstance(exponent, Scalar) else None
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):

@@ -22,12 +22,12 @@ from ._array_ops import COMPARISONS, LOGIC, SYMBOLS
 _BY_ZERO = {"floordiv": "whole floordiv", "mod": "whole mod"}
 
 
-def is_of_nullable(*sides: Any) -> bool:
+def is_of_nullable(*sides: object) -> bool:
     """Whether an operand is a column of a nullable dtype."""
     return any(isinstance(side, Column) and side.is_nullable for side in sides)
 
 
-def default_operation(op: str, a: Any, b: Any) -> tuple[str, Any, Any]:
+def default_operation(op: str, a: object, b: object) -> tuple[str, Any, Any]:
     """The operation on operands of default dtypes without masks that gives the values."""
     fill = {"pow": 1}.get(op, 0)
     x, y = (_default_operand(op, side, other, fill) for side, other in ((a, b), (b, a)))
@@ -87,7 +87,7 @@ class _Side(NamedTuple):
     present: Any = None
 
 
-def nullable_result(op: str, a: Any, b: Any, result: Column) -> Column:
+def nullable_result(op: str, a: object, b: object, result: Column) -> Column:
     """The result of the default operation in the nullable dtype of its operands."""
     columns = [side for side in (a, b) if isinstance(side, Column)]
     is_of_strings = any(column.kind == "string" for column in columns)

@@ -2,13 +2,14 @@
 """Operations on Python objects, on the host: pandas calls the objects' own operators."""
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 from ..table._column import Column, Scalar
 from ..table._object_functions import column_like, evaluate_each, host_series
 from ..table._table import Count
 from ..table._tracing import at_once, is_traced
+from ..table._types import Function
 from ._array_ops import SYMBOLS
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -16,7 +17,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 
 
-def combine_objects(op: str, a: Any, b: Any, name: Any, num_rows: Count) -> Column:
+def combine_objects(op: str, a: object, b: object, name: Hashable, num_rows: Count) -> Column:
     """Applies an operation with a column of objects as an operand, as pandas does.
 
     With a scalar the operation is applied to each distinct object, else to each row.
@@ -32,7 +33,7 @@ def combine_objects(op: str, a: Any, b: Any, name: Any, num_rows: Count) -> Colu
         raise
 
 
-def _combined(function: Callable[..., Any], op: str, a: Any, b: Any, num_rows: Count) -> Column:
+def _combined(function: Function, op: str, a: Any, b: Any, num_rows: Count) -> Column:
     if isinstance(b, Scalar):
         return evaluate_each(a, num_rows, lambda values: function(values, b.value), op)
     if isinstance(a, Scalar):
@@ -45,12 +46,12 @@ def _combined(function: Callable[..., Any], op: str, a: Any, b: Any, num_rows: C
     return at_once(_combine_rows, function, a, b, num_rows)
 
 
-def _combine_rows(function: Callable[..., Any], a: Column, b: Column, num_rows: Count) -> Column:
+def _combine_rows(function: Function, a: Column, b: Column, num_rows: Count) -> Column:
     left, right = (host_series(column, num_rows) for column in (a, b))
     return column_like(function(left, right), a if a.kind == "object" else b)
 
 
-def _function(op: str, name: Any) -> Callable[..., Any]:
+def _function(op: str, name: Hashable) -> Callable[..., Any]:
     if op in ("square", "sqrt") or op.startswith("np."):
         raise TypeError(
             f"unsupported operand type(s) for {op}: column {name!r} has dtype object. Convert it "

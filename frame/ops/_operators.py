@@ -14,6 +14,7 @@ from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._object_functions import host_series
 from ..table._table import Count, is_row
 from ..table._tracing import answered_at_once, is_traced
+from ..table._types import Axis, LevelOrLevels
 from ._array_ops import LOGIC, REFLECTED, SYMBOLS
 from ._column_ops import combine
 from ._unary import apply_function
@@ -33,7 +34,7 @@ class Operation(NamedTuple):
 def _operator(op: str, *, reflected: bool = False) -> Method:
     operation = Operation(op, reflected, is_flex=False)
 
-    def operator(self: Any, other: Any) -> Any:
+    def operator(self: Any, other: object) -> Any:
         return self._apply(operation, other)
 
     return named(operator, f"__{'r' * reflected}{op}__")
@@ -58,10 +59,10 @@ class Operators(NDFrame):
 
     __hash__: ClassVar[None] = None
 
-    def _operate(self, op: str, other: Any, *, reflected: bool = False) -> Any:
+    def _operate(self, op: str, other: object, *, reflected: bool = False) -> Any:
         return self._apply(Operation(op, reflected, is_flex=False), other)
 
-    def _apply(self, operation: Operation, other: Any, by_row: bool = False) -> Any:
+    def _apply(self, operation: Operation, other: object, by_row: bool = False) -> Any:
         raise NotImplementedError
 
     def __bool__(self) -> bool:
@@ -70,10 +71,12 @@ class Operators(NDFrame):
             "Use a.empty, a.bool(), a.item(), a.any() or a.all()."
         )
 
-    def __matmul__(self, other: Any) -> Any:
+    def __matmul__(self, other: object) -> Any:
         return self.dot(other)
 
-    def __array_ufunc__(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **how: Any) -> Any:
+    def __array_ufunc__(
+        self: Any, ufunc: np.ufunc, method: str, *inputs: object, **how: object
+    ) -> Any:
         if method == "reduce" and ufunc.__name__ in UFUNC_REDUCTIONS:
             return getattr(self, UFUNC_REDUCTIONS[ufunc.__name__])(**{"axis": 0, **how})
         if method != "__call__" or how or not hasattr(jnp, ufunc.__name__) or ufunc.nout > 1:
@@ -217,7 +220,11 @@ def of_series(name: str, op: str, is_reflected: bool) -> Method:
     """Makes a method of series."""
 
     def method(
-        self: Any, other: Any, level: Any = None, fill_value: Any = None, axis: Any = 0
+        self: Any,
+        other: object,
+        level: LevelOrLevels = None,
+        fill_value: object = None,
+        axis: Axis = 0,
     ) -> Any:
         _check(name, level, axis, (0, "index", None), "Series")
         return self._apply(Operation(op, is_reflected, fill_value), other)
@@ -229,7 +236,11 @@ def of_frame(name: str, op: str, is_reflected: bool) -> Method:
     """Makes a method of frames."""
 
     def method(
-        self: Any, other: Any, axis: Any = "columns", level: Any = None, fill_value: Any = None
+        self: Any,
+        other: object,
+        axis: Axis = "columns",
+        level: LevelOrLevels = None,
+        fill_value: object = None,
     ) -> Any:
         _check(name, level, axis, (0, 1, "index", "rows", "columns", None), "DataFrame")
         by_row = axis in (0, "index", "rows")
@@ -238,7 +249,9 @@ def of_frame(name: str, op: str, is_reflected: bool) -> Method:
     return method
 
 
-def _check(name: str, level: Any, axis: Any, axes: tuple[Any, ...], kind: str) -> None:
+def _check(
+    name: str, level: LevelOrLevels, axis: Axis, axes: tuple[object, ...], kind: str
+) -> None:
     if level is not None:
         raise NotImplementedError(
             f"{name}: level must be None. Align the labels with merge() or join() first."

@@ -2,7 +2,6 @@
 """Sums, multiples and quotients of times, as arrays of counts: NaT, and results past the range."""
 
 import functools
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -13,10 +12,11 @@ from ...primitives.staging import tiered
 from ..table._column import NAT, Array
 from ..table._table import Count, is_row
 from ..table._tracing import at_once, is_traced
+from ..table._types import Function
 from ._array_ops import divided
 
 
-def checked(compute: Any, op: str, *operands: Any) -> Array:
+def checked(compute: Function, op: str, *operands: object) -> Array:
     """Computes times, and raises pandas' error outside `jit` if one is past the range of its unit.
 
     Inside `jit` such a time is NaT.

@@ -166,10 +166,10 @@ class Unary(NDFrame):
         """The absolute value of each number."""
         return abs(self)
 
-    def __round__(self, decimals: Any = None) -> Self:
+    def __round__(self, decimals: object = None) -> Self:
         return self.round(0 if decimals is None else decimals)
 
-    def round(self, decimals: Any = 0, **rest: Any) -> Self:
+    def round(self, decimals: Any = 0, **rest: object) -> Self:
         """Rounds each number half to even.
 
         `decimals` is one number or, for a frame, a dict or series by column label. Other columns

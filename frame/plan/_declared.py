@@ -31,7 +31,7 @@ def dtype_name(column: Column) -> str:
     return BOOLS_WITH_HOLES if column.is_bool else np.dtype(np.float64).name
 
 
-def dtype_names(result: Any) -> Mapping[Any, str]:
+def dtype_names(result: object) -> Mapping[Any, str]:
     """The dtype name of each column of a frame with a unique label; of a series under None."""
     if isinstance(result, SeriesBase):
         return {None: dtype_name(result._only)}
@@ -45,7 +45,7 @@ def dtype_names(result: Any) -> Mapping[Any, str]:
     }
 
 
-def in_dtypes(result: Any, names: Mapping[Any, str]) -> Any:
+def in_dtypes(result: object, names: Mapping[Any, str]) -> Any:
     """A frame or a series in the dtypes of `dtype_names`, at least as wide as its own."""
     if isinstance(result, SeriesBase):
         return result._with_column(_in_dtype(result._only, names[None], result._table))

@@ -102,7 +102,7 @@ def _with_declared(call: Call, find: Find, wanted: Labels) -> dict[str, Any] | N
     """The arguments with expressions whose parts are declared; None if none changes."""
     is_changed = False
 
-    def changed(value: Any, child: Node) -> Any:
+    def changed(value: object, child: Node) -> Any:
         nonlocal is_changed
         if isinstance(value, Expression):
             new = _declared_expression(value, child, find)
@@ -166,10 +166,10 @@ def _without_rows(expression: Expression, frame: FrameBase) -> Any:
         return expression.evaluate(frame)
 
 
-def _is_integer(result: Any) -> bool:
+def _is_integer(result: object) -> bool:
     return isinstance(result, SeriesBase) and result._only.dtype.kind in "iu"
 
 
-def _is_number(result: Any) -> bool:
+def _is_number(result: object) -> bool:
     """Whether a result has numbers for rows."""
     return isinstance(result, SeriesBase) and result._only.is_numeric and not result._only.is_bool

@@ -11,6 +11,7 @@ import pandas as pd
 
 from ..table._arguments import check_flag, no_inplace
 from ..table._ndframe import FrameBase, NDFrame
+from ..table._types import Options
 from ._expression import Expression, col
 from ._parse import CONSTANTS, Parser, parse
 from ._query import lines_of, variables_of_caller
@@ -27,11 +28,11 @@ def eval(
     expr: str,
     parser: str = "pandas",
     engine: str | None = None,
-    local_dict: Mapping[str, Any] | None = None,
-    global_dict: Mapping[str, Any] | None = None,
-    resolvers: Sequence[Any] = (),
+    local_dict: Mapping[str, object] | None = None,
+    global_dict: Mapping[str, object] | None = None,
+    resolvers: Sequence[object] = (),
     level: int = 0,
-    target: Any = None,
+    target: object = None,
     inplace: bool = False,
 ) -> Any:
     """Evaluates an expression of the caller's variables, written as text.
@@ -91,7 +92,7 @@ def eval(
     return result
 
 
-def _value_of(variables: Mapping[str, Any], leaf: str, label: Any) -> Any:
+def _value_of(variables: Options, leaf: str, label: Any) -> Any:
     del leaf
     if isinstance(label, _ColumnOf):
         return variables[label.variable][label.column]

@@ -5,7 +5,7 @@ import html
 from collections.abc import Iterator
 from typing import Any
 
-from ._node import Call, PlanNode, Scan
+from ._node import Call, Node, PlanNode, Scan
 from ._run import in_order
 
 
@@ -41,7 +41,7 @@ def _numbers(root: PlanNode) -> dict[int, int]:
     return {id(node): number for number, node in enumerate(repeated, 1)}
 
 
-def _text(node: Any) -> str:
+def _text(node: Node) -> str:
     """The line of a step."""
     return _scan_text(node) if isinstance(node, Scan) else _call_text(node)
 
@@ -85,7 +85,7 @@ def _keywords(arguments: dict[Any, Any]) -> str:
     return ", ".join(f"{name}={value!r}" for name, value in arguments.items())
 
 
-def _short(labels: list[Any]) -> str:
+def _short(labels: list[object]) -> str:
     text = ", ".join(map(repr, labels[:8]))
     return f"[{text}]" if len(labels) <= 8 else f"[{text}, ... {len(labels)} in all]"
 

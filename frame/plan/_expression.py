@@ -12,6 +12,7 @@ import pandas as pd
 from ..table._arguments import no_inplace
 from ..table._expressions import PANDAS_EXPRESSION
 from ..table._ndframe import FrameBase, NDFrame
+from ..table._types import Options
 from ..table._unsupported import LackingError, lacking
 from ._methods import ACCESSORS, GROUPINGS, METHODS, apply
 from ._operands import as_literal
@@ -49,7 +50,7 @@ class Expression(RecordedOperators, Tree):
     """
 
     @classmethod
-    def of(cls, function: str, /, *operands: Any, **keywords: Any) -> "Expression":
+    def of(cls, function: str, /, *operands: object, **keywords: object) -> "Expression":
         """Records a function with operands, which are checked and copied."""
         converted = tuple(as_operand(operand, function) for operand in operands)
         if function in _FLIPPED and not isinstance(converted[0], Expression):
@@ -59,7 +60,7 @@ class Expression(RecordedOperators, Tree):
         return cls(function, converted, named)
 
     @classmethod
-    def from_pandas(cls, expression: Any) -> "Expression":
+    def from_pandas(cls, expression: object) -> "Expression":
         """Converts an expression of `pandas.col`; returns one of `col` as it is."""
         if isinstance(expression, cls):
             return expression
@@ -92,7 +93,7 @@ class Expression(RecordedOperators, Tree):
                 renamed[id(node)] = node._rebuilt(renamed)
         return renamed[id(self)]
 
-    def evaluate(self, frame: Any) -> Any:
+    def evaluate(self, frame: object) -> Any:
         """Evaluates the expression on a frame: a `JaxSeries`, or a scalar for a reduction.
 
         Raises:
@@ -202,7 +203,7 @@ class Namespace:
         return f"{self._target!r}{suffix}"
 
 
-def as_operand(value: Any, function: str) -> Any:
+def as_operand(value: object, function: str) -> Any:
     """Converts an operand of a recorded function; lists may hold expressions."""
     if isinstance(value, Expression):
         return value
@@ -226,7 +227,7 @@ class _Recording:
     columns = _AnyLabel()
     result: Any = None
 
-    def copy(self, deep: Any = None) -> "_Recording":
+    def copy(self, deep: object = None) -> "_Recording":
         return self
 
     def __getitem__(self, label: Hashable) -> Expression:
@@ -264,7 +265,7 @@ def _recorder(target: Expression, function: str) -> Any:
     if METHODS[function].is_attribute:
         return Expression(function, (target,))
 
-    def record(*arguments: Any, **keywords: Any) -> Any:
+    def record(*arguments: object, **keywords: object) -> Any:
         _check_call(function, arguments, keywords)
         expression = Expression.of(function, target, *arguments, **keywords)
         return Namespace(expression, function) if function in GROUPINGS else expression
@@ -273,7 +274,7 @@ def _recorder(target: Expression, function: str) -> Any:
     return record
 
 
-def _check_call(function: str, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+def _check_call(function: str, arguments: tuple[object, ...], keywords: Options) -> None:
     """Raises for arguments that the method of a series does not have."""
     no_inplace(function, keywords.get("inplace", False))
     if "." not in function:

@@ -14,7 +14,7 @@ import numpy as np
 from ._expression import Expression
 
 
-def functions_in(value: Any) -> Iterator[Any]:
+def functions_in(value: object) -> Iterator[Any]:
     """The functions among the arguments of a step, and in its expressions."""
     if isinstance(value, Expression):
         for part in value._bottom_up():
@@ -29,7 +29,7 @@ def functions_in(value: Any) -> Iterator[Any]:
         yield value
 
 
-def function_text(function: Any) -> str:
+def function_text(function: object) -> str:
     """Describes what a function does: its instructions and the values that it refers to.
 
     Functions of Python are described by their code, their defaults, and the variables around them
@@ -38,7 +38,7 @@ def function_text(function: Any) -> str:
     return _text(function, set())
 
 
-def _text(value: Any, seen: set[int]) -> str:
+def _text(value: object, seen: set[int]) -> str:
     if isinstance(value, (np.ndarray, jax.Array)):
         array = np.asarray(value)
         digest = hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()

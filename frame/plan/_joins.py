@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joins and concatenations of a plan: their keys, and where each column comes from."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from ..align._join_types import JOIN_TYPES, JoinType
 from ..combining._concat import concat
+from ..table._types import Options
 from ._relation import Labels, Origins, Relation, all_of, listed, no, unless
 
 
-def _merge(frames: Sequence[Any], arguments: Mapping[str, Any]) -> Any:
+def _merge(frames: Sequence[Any], arguments: Mapping[str, object]) -> Any:
     return frames[0].merge(frames[1], **arguments)
 
 
@@ -37,7 +38,7 @@ def merge_keys(call: Any) -> tuple[list[Any], list[Any]] | None:
     return keys if are_columns else None
 
 
-def _overlap(call: Any, keys: tuple[list[Any], list[Any]]) -> Labels:
+def _overlap(call: Any, keys: tuple[list[Hashable], list[Hashable]]) -> Labels:
     """The labels of both sides that get suffixes."""
     left, right = (frozenset(node.labels) for node in call.inputs)
     shared = frozenset(a for a, b in zip(*keys, strict=True) if a == b)
@@ -81,7 +82,7 @@ def _merge_reads(call: Any, wanted: Labels) -> tuple[Labels, ...]:
     return frozenset(keys[0]) | paired, frozenset(keys[1]) | paired
 
 
-def _concat(frames: Sequence[Any], arguments: Mapping[str, Any]) -> Any:
+def _concat(frames: Sequence[object], arguments: Options) -> Any:
     return concat(frames, **arguments)
 
 

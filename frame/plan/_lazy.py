@@ -6,6 +6,7 @@ from typing import Any, ClassVar, NoReturn
 
 from ..table._lazy_base import LazyBase
 from ..table._ndframe import FrameBase, SeriesBase
+from ..table._types import Options
 from ._explain import plan_svg, plan_text
 from ._node import Call, Node
 from ._optimize import optimized as apply_rules
@@ -38,11 +39,11 @@ class Lazy(LazyBase):
         """
         return plan_text(apply_rules(self._plan, optimizations) if optimized else self._plan)
 
-    def _record(self, method: str, /, *others: Node, **arguments: Any) -> Any:
+    def _record(self, method: str, /, *others: Node, **arguments: object) -> Any:
         call = Call.of(method, (self._plan, *others), arguments)
         return lazy_of(call)
 
-    def _recorded(self, method: str, arguments: dict[str, Any]) -> Any:
+    def _recorded(self, method: str, arguments: Options) -> Any:
         """A step of a method that records itself, with the arguments of the eager method."""
         return self._record(method, **arguments)
 
@@ -70,7 +71,7 @@ class Lazy(LazyBase):
             "Call collect() first."
         )
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if name != "_plan" or "_plan" in vars(self):
             raise AttributeError(f"a {type(self).__name__} is immutable. Use assign().")
         object.__setattr__(self, name, value)

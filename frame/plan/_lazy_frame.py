@@ -9,6 +9,7 @@ import pandas as pd
 from ..table._expressions import is_expression
 from ..table._ndframe import FrameBase, NDFrame
 from ..table._tracing import is_traced
+from ..table._types import Axis, LabelOrLabels
 from ..table._unsupported import lacking
 from ._expression import Expression, col
 from ._lazy import Lazy, lazy_of, unheld
@@ -25,7 +26,7 @@ from ._sources import Memory
 class FramePlan(RecordedFrame, Lazy):
     """The recorded methods of `LazyFrame`."""
 
-    def __init__(self, *arguments: Any, **keywords: Any):
+    def __init__(self, *arguments: object, **keywords: object):
         raise TypeError(
             "LazyFrame: cannot be made directly. Use JaxFrame.lazy(), scan_parquet(), scan_csv() "
             "or scan_arrow()."
@@ -70,7 +71,7 @@ class FramePlan(RecordedFrame, Lazy):
             raise self._unheld("[]")
         return self._record("column", expression=col(key))
 
-    def __setitem__(self, key: Any, value: Any) -> NoReturn:
+    def __setitem__(self, key: object, value: Any) -> NoReturn:
         raise TypeError("a LazyFrame is immutable. Use assign().")
 
     def __getattr__(self, name: str) -> Any:
@@ -83,7 +84,7 @@ class FramePlan(RecordedFrame, Lazy):
         )
 
     def filter(
-        self, items: Any = None, like: Any = None, regex: Any = None, axis: Any = None
+        self, items: object = None, like: object = None, regex: object = None, axis: Axis = None
     ) -> Self:
         """The rows that satisfy an expression; or the columns whose labels match, as in pandas.
 
@@ -103,8 +104,8 @@ class FramePlan(RecordedFrame, Lazy):
         self,
         expr: str,
         *,
-        local_dict: Mapping[str, Any] | None = None,
-        global_dict: Mapping[str, Any] | None = None,
+        local_dict: Mapping[str, object] | None = None,
+        global_dict: Mapping[str, object] | None = None,
         level: int = 0,
     ) -> Self:
         """The rows that satisfy an expression written as text; see `JaxFrame.query`.
@@ -126,7 +127,7 @@ class FramePlan(RecordedFrame, Lazy):
             )
         return self[statement.value]
 
-    def assign(self, **values: Any) -> Self:
+    def assign(self, **values: object) -> Self:
         """The frame with columns set or added.
 
         A function is called with this plan.
@@ -148,11 +149,11 @@ class FramePlan(RecordedFrame, Lazy):
 
     def rename(
         self,
-        mapper: Any = None,
+        mapper: object = None,
         *,
-        columns: Any = None,
-        axis: Any = None,
-        errors: Any = "ignore",
+        columns: object = None,
+        axis: Axis = None,
+        errors: object = "ignore",
     ) -> Self:
         """Renames columns by a dict or a function."""
         empty = self._plan.empty
@@ -162,7 +163,12 @@ class FramePlan(RecordedFrame, Lazy):
         return self._record("rename", columns=changed)
 
     def drop(
-        self, labels: Any = None, *, axis: Any = 0, columns: Any = None, errors: Any = "raise"
+        self,
+        labels: object = None,
+        *,
+        axis: Axis = 0,
+        columns: object = None,
+        errors: object = "raise",
     ) -> Self:
         """The frame without some columns. Rows cannot be dropped by label: use `filter`."""
         if labels is not None and axis not in (1, "columns"):
@@ -184,7 +190,7 @@ class FramePlan(RecordedFrame, Lazy):
 
     # Several frames.
 
-    def _merge(self, left: Any, right: Any, **options: Any) -> Self:
+    def _merge(self, left: object, right: object, **options: object) -> Self:
         plans = as_plan(left, "merge"), as_plan(right, "merge")
         plain = {"suffixes": ("_x", "_y")}
         options = {
@@ -194,13 +200,15 @@ class FramePlan(RecordedFrame, Lazy):
         }
         return lazy_of(Call.of("merge", plans, options))
 
-    def merge(self, right: Any, how: str = "inner", on: Any = None, **options: Any) -> Self:
+    def merge(
+        self, right: object, how: str = "inner", on: LabelOrLabels = None, **options: object
+    ) -> Self:
         """Joins rows with equal keys, of a frame or of another plan; see `JaxFrame.merge`."""
         if on is not None:
             options["on"] = on
         return self._record("merge", as_plan(right, "merge"), how=how, **options)
 
-    def _concatenated(self, parts: Sequence[Any], **options: Any) -> Self:
+    def _concatenated(self, parts: Sequence[object], **options: object) -> Self:
         plans = tuple(as_plan(part, "concat") for part in parts)
         options = {name: value for name, value in options.items() if value not in (None, False)}
         if options.pop("axis", 0) not in (0, "index", "rows"):
@@ -214,11 +222,13 @@ class FramePlan(RecordedFrame, Lazy):
 
     # Groups, windows and reductions.
 
-    def groupby(self, by: Any = None, **options: Any) -> "LazyGroupBy":
+    def groupby(self, by: LabelOrLabels = None, **options: object) -> "LazyGroupBy":
         """Groups rows by columns; see `JaxFrame.groupby`."""
         return LazyGroupBy(self, {"by": by, **options}, None)
 
-    def rolling(self, window: Any, min_periods: int | None = None, **options: Any) -> "LazyWindows":
+    def rolling(
+        self, window: object, min_periods: int | None = None, **options: object
+    ) -> "LazyWindows":
         """Windows of `window` rows, in the order of the rows; see `JaxFrame.rolling`."""
         bounds = {"window": window, "min_periods": min_periods, **options}
         return LazyWindows(self, "rolling", bounds)
@@ -235,7 +245,7 @@ class FramePlan(RecordedFrame, Lazy):
         return unheld("LazyFrame", method)
 
 
-def as_plan(value: Any, method: str) -> Node:
+def as_plan(value: object, method: str) -> Node:
     """The plan of a lazy frame, or of a frame in memory."""
     if isinstance(value, FramePlan):
         return value._plan

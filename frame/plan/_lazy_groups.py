@@ -6,6 +6,7 @@ from typing import Any
 
 from ..groupby._groupby import FrameGroupBy
 from ..table._expressions import is_expression
+from ..table._types import Options
 from ._expression import Expression
 from ._lazy import unheld
 from ._lazy_series import LazyArray, expression_of
@@ -13,7 +14,7 @@ from ._node import Node
 from ._recorded import RecordedGroups, RecordedWindows
 
 
-def as_keys(method: str, keys: Any, plan: Node) -> Any:
+def as_keys(method: str, keys: object, plan: Node) -> Any:
     """Keys of a sort or of groups: labels, and expressions of a plan's columns."""
     if isinstance(keys, (list, tuple)):
         return [as_keys(method, key, plan) for key in keys]
@@ -41,7 +42,7 @@ class LazyGroupBy(RecordedGroups):
         [4, 2]
     """
 
-    def __init__(self, plan: Any, groups: Mapping[str, Any], columns: Any):
+    def __init__(self, plan: Any, groups: Mapping[str, object], columns: object):
         self._plan, self._columns = plan, columns
         self._groups = {**groups, "by": as_keys("groupby", groups.get("by"), plan._plan)}
 
@@ -55,7 +56,7 @@ class LazyGroupBy(RecordedGroups):
             raise AttributeError(f"'LazyGroupBy' object has no attribute {name!r}")
         raise unheld("LazyGroupBy", name)
 
-    def _recorded(self, method: str, arguments: dict[str, Any]) -> Any:
+    def _recorded(self, method: str, arguments: Options) -> Any:
         return self._plan._record(
             "groupby", groups=self._groups, columns=self._columns, method=method,
             options=arguments,
@@ -65,10 +66,10 @@ class LazyGroupBy(RecordedGroups):
 class LazyWindows(RecordedWindows):
     """Windows over the rows of a plan: what `LazyFrame.rolling` and `expanding` return."""
 
-    def __init__(self, plan: Any, windows: str, bounds: Mapping[str, Any]):
+    def __init__(self, plan: Any, windows: str, bounds: Mapping[str, object]):
         self._plan, self._windows, self._bounds = plan, windows, dict(bounds)
 
-    def _recorded(self, method: str, arguments: dict[str, Any]) -> Any:
+    def _recorded(self, method: str, arguments: Options) -> Any:
         return self._plan._record(
             "windows", windows=self._windows, bounds=self._bounds, method=method,
             options=arguments,

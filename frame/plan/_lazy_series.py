@@ -13,6 +13,7 @@ from pandas.api.types import is_list_like
 
 from ..table._expressions import is_expression
 from ..table._ndframe import NDFrame
+from ..table._types import Options
 from ..table._unsupported import lacking
 from ._expression import Expression, Namespace
 from ._lazy import Lazy, lazy_of, unheld
@@ -32,7 +33,7 @@ class LazyArray(Lazy, RecordedOperators):
         return super().__hash__()
 
     @classmethod
-    def of(cls, function: str, /, *operands: Any, **keywords: Any) -> Any:
+    def of(cls, function: str, /, *operands: object, **keywords: object) -> Any:
         """Records a function of plans and of values."""
         return recorded(function, operands, keywords)
 
@@ -60,7 +61,7 @@ class LazyArray(Lazy, RecordedOperators):
             f"{kind!r} object has no attribute {name!r}"
         )
 
-    def _grouped(self, name: str, operands: Any, keywords: Any) -> "LazyNamespace":
+    def _grouped(self, name: str, operands: Any, keywords: Options) -> "LazyNamespace":
         parts = self._parts()
         if parts is None:
             raise unheld(type(self).__name__, name)
@@ -131,7 +132,7 @@ class LazyNamespace:
         return recorded("str.get", (self._series, key), {})
 
 
-def recorded(function: str, operands: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
+def recorded(function: str, operands: tuple[object, ...], keywords: Mapping[str, object]) -> Any:
     """Records a function of lazy series and values: as an expression, or as a step of its own."""
     values = (*operands, *keywords.values())
     lazies = [value for value in values if isinstance(value, LazyArray)]

@@ -153,7 +153,7 @@ class Call(PlanNode):
     frozen: Frozen
 
     @classmethod
-    def of(cls, method: str, inputs: "tuple[Node, ...]", arguments: Mapping[str, Any]) -> "Call":
+    def of(cls, method: str, inputs: "tuple[Node, ...]", arguments: Mapping[str, object]) -> "Call":
         """Records a call; raises for arguments that a plan cannot hold."""
         held = {name: _held(value, method, name) for name, value in arguments.items()}
         return cls(method, inputs, freeze(held))
@@ -169,11 +169,11 @@ class Call(PlanNode):
             return self
         return Call(self.method, inputs, self.frozen)
 
-    def with_arguments(self, **arguments: Any) -> "Call":
+    def with_arguments(self, **arguments: object) -> "Call":
         """The same call with some arguments replaced."""
         return Call.of(self.method, self.inputs, {**self.arguments, **arguments})
 
-    def run(self, *frames: Any) -> Any:
+    def run(self, *frames: object) -> Any:
         """Calls the eager method on the results of the inputs."""
         with traced_only():
             return RELATIONS[self.method].run(frames, self.arguments)
@@ -221,7 +221,7 @@ class Call(PlanNode):
     def _narrowest(self) -> Any:
         return self.result_of([node.narrow for node in self.inputs])
 
-    def result_of(self, inputs: Sequence[Any]) -> Any:
+    def result_of(self, inputs: Sequence[object]) -> Any:
         """The result of the eager method for frames without rows."""
         try:
             # A quotient of reductions of no rows is 0 / 0.
@@ -242,7 +242,7 @@ class Call(PlanNode):
         return reads_of(function) == "column"
 
 
-def _first(call: Callable[[], Any], other: Callable[[], Any]) -> Any:
+def _first(call: Callable[[], object], other: Callable[[], object]) -> Any:
     """The result of a call; that of another one if the first raises; or the error of the other.
 
     Floats have fewer methods than integers, and integers take fewer constants.
@@ -294,7 +294,7 @@ _SCALARS = (
 )  # fmt: skip
 
 
-def _held(value: Any, method: str, name: str) -> Any:
+def _held(value: object, method: str, name: str) -> Any:
     """An argument as a plan holds it."""
     if isinstance(value, Expression):
         return Formula(value)
@@ -310,7 +310,7 @@ def _held(value: Any, method: str, name: str) -> Any:
     )
 
 
-def frozen(call: Call, **arguments: Any) -> Frozen:
+def frozen(call: Call, **arguments: object) -> Frozen:
     """The arguments of a call with some replaced, hashable."""
     held = {**call.arguments, **arguments}
     return freeze({name: _held(value, call.method, name) for name, value in held.items()})
@@ -321,7 +321,7 @@ def given(frozen: Frozen) -> dict[str, Any]:
     return _given(thaw(frozen))
 
 
-def _given(value: Any) -> Any:
+def _given(value: object) -> Any:
     if isinstance(value, Formula):
         return value.expression
     if isinstance(value, dict):

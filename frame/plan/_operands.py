@@ -18,7 +18,7 @@ _OF_LISTS = ("str", "cat", "groupby", "list")
 _COLLECTIONS = (list, tuple, set, frozenset, range)
 
 
-def as_literal(value: Any, function: str) -> Any:
+def as_literal(value: object, function: str) -> Any:
     """A value as an operand of a function: a scalar, a dtype, a function, or a copied collection.
 
     Raises:
@@ -48,7 +48,7 @@ def as_literal(value: Any, function: str) -> Any:
     )
 
 
-def literal_key(value: Any) -> Hashable:
+def literal_key(value: object) -> Hashable:
     """A hashable key of an operand, equal only for operands of the same type and value.
 
     Raises:
@@ -80,7 +80,7 @@ def literal_key(value: Any) -> Hashable:
     return kind, value
 
 
-def literal_text(value: Any) -> str:
+def literal_text(value: object) -> str:
     """The text of an operand, which Python reads with the names of NumPy and pandas in scope."""
     if isinstance(value, (float, np.floating)) and not np.isfinite(value):
         kind = f"np.{type(value).__name__}" if isinstance(value, np.generic) else "float"

@@ -20,6 +20,7 @@ import pandas as pd
 from ..table._expressions import is_expression
 from ..table._ndframe import NDFrame
 from ..table._suggestions import the_columns
+from ..table._types import Function
 from ._expression import Expression, Namespace
 from ._methods import ACCESSORS, METHODS, OPERATORS
 
@@ -58,7 +59,7 @@ class Statement(NamedTuple):
 def parse(
     text: str,
     names: Mapping[str, Expression],
-    variables: Mapping[str, Any],
+    variables: Mapping[str, object],
     parser: "type[Parser] | None" = None,
 ) -> Statement:
     """Parses one line of pandas' grammar.
@@ -141,7 +142,7 @@ class Parser:
     def __init__(
         self,
         names: Mapping[str, Expression],
-        variables: Mapping[str, Any],
+        variables: Mapping[str, object],
         columns: Mapping[str, str],
         local_names: Mapping[str, str],
     ):
@@ -359,18 +360,18 @@ class _Function(NamedTuple):
 
     call: Callable[..., Any]
 
-    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+    def __call__(self, *arguments: object, **keywords: object) -> Any:
         return self.call(*arguments, **keywords)
 
 
-def _is_function(value: Any) -> bool:
+def _is_function(value: object) -> bool:
     return callable(value) and not isinstance(value, Expression)
 
 
 def _mathematics(name: str) -> _Function:
     function = getattr(np, name)
 
-    def call(*arguments: Any, **keywords: Any) -> Any:
+    def call(*arguments: object, **keywords: object) -> Any:
         if keywords:
             raise TypeError(f'Function "{name}" does not support keyword arguments')
         if len(arguments) != function.nin:
@@ -383,8 +384,8 @@ def _mathematics(name: str) -> _Function:
     return _Function(call)
 
 
-def _scalar_of(constructor: Callable[..., Any]) -> _Function:
-    def call(*arguments: Any, **keywords: Any) -> Any:
+def _scalar_of(constructor: Function) -> _Function:
+    def call(*arguments: object, **keywords: object) -> Any:
         if not all(pd.api.types.is_scalar(one) for one in (*arguments, *keywords.values())):
             raise TypeError(f"{constructor.__name__} takes constants in expressions.")
         return constructor(*arguments, **keywords)
@@ -399,20 +400,20 @@ def _not_implemented(node: ast.AST) -> NotImplementedError:
     )
 
 
-def _constant(value: Any) -> Any:
+def _constant(value: object) -> Any:
     if value is None or isinstance(value, (bool, int, float, complex, str)):
         return value
     raise NotImplementedError(f"constants of {type(value).__name__} are not implemented")
 
 
-def _check_number(symbol: str, value: Any) -> None:
+def _check_number(symbol: str, value: object) -> None:
     if not isinstance(value, (bool, int, float, complex, np.number, np.bool_, jax.Array)):
         raise TypeError(
             f"unsupported operand type(s) for {symbol}: {type(value).__name__!r} in a constant"
         )
 
 
-def _binary(symbol: str, left: Any, right: Any) -> Any:
+def _binary(symbol: str, left: object, right: object) -> Any:
     """An arithmetic operator or a comparison, calculated at once for constants."""
     if isinstance(left, Expression) or isinstance(right, Expression):
         return Expression.of(symbol, left, right)
@@ -444,7 +445,7 @@ def _unary(symbol: str, operand: Any) -> Any:
     return -operand if symbol == "neg" else +operand
 
 
-def _logical(symbol: str, left: Any, right: Any) -> Any:
+def _logical(symbol: str, left: object, right: object) -> Any:
     for one in (left, right):
         if not isinstance(one, (Expression, bool, np.bool_, jax.Array)):
             raise NotImplementedError(
@@ -453,7 +454,7 @@ def _logical(symbol: str, left: Any, right: Any) -> Any:
     return OPERATORS[symbol].call(left, right)
 
 
-def _membership(left: Any, right: Any, is_negated: bool) -> Any:
+def _membership(left: object, right: object, is_negated: bool) -> Any:
     """`in` and `not in`, and a comparison with a list."""
     if not isinstance(left, Expression) and isinstance(right, Expression):
         # [1, 2] in x is x in [1, 2].
@@ -472,7 +473,7 @@ def _membership(left: Any, right: Any, is_negated: bool) -> Any:
     return (left in right) is not is_negated
 
 
-def _equal_to_any(left: Any, values: list[Any], is_negated: bool) -> Any:
+def _equal_to_any(left: object, values: list[object], is_negated: bool) -> Any:
     """`in` of a list with names, which pandas expands to comparisons."""
     first, *others = (_binary("!=" if is_negated else "==", left, value) for value in values)
     for other in others:

@@ -23,8 +23,8 @@ class FrameQuery(FrameBase):
         inplace: bool = False,
         parser: str = "pandas",
         engine: str | None = None,
-        local_dict: Mapping[str, Any] | None = None,
-        global_dict: Mapping[str, Any] | None = None,
+        local_dict: Mapping[str, object] | None = None,
+        global_dict: Mapping[str, object] | None = None,
         level: int = 0,
     ) -> Self:
         """Selects the rows where an expression, written as text, is True.
@@ -71,8 +71,8 @@ class FrameQuery(FrameBase):
         inplace: bool = False,
         parser: str = "pandas",
         engine: str | None = None,
-        local_dict: Mapping[str, Any] | None = None,
-        global_dict: Mapping[str, Any] | None = None,
+        local_dict: Mapping[str, object] | None = None,
+        global_dict: Mapping[str, object] | None = None,
         level: int = 0,
     ) -> Any:
         """Evaluates an expression written as text, or assigns such expressions to columns.
@@ -127,8 +127,8 @@ def names_of(frame: FrameBase) -> dict[str, Expression]:
 
 def variables_of_caller(
     level: int,
-    local_dict: Mapping[str, Any] | None,
-    global_dict: Mapping[str, Any] | None,
+    local_dict: Mapping[str, object] | None,
+    global_dict: Mapping[str, object] | None,
 ) -> ChainMap[str, Any]:
     """The variables of the caller of `query` or `eval`, or of a caller of it."""
     caller = sys._getframe(level + 2)
@@ -136,7 +136,7 @@ def variables_of_caller(
     return ChainMap(dict(local), caller.f_globals if global_dict is None else dict(global_dict))
 
 
-def lines_of(expr: Any, parser: str, engine: str | None) -> list[str]:
+def lines_of(expr: object, parser: str, engine: str | None) -> list[str]:
     """Checks the arguments of `query` or `eval`, and splits the text into its lines."""
     if not isinstance(expr, str):
         raise ValueError(f"expr must be a string to be evaluated, {type(expr)} given")

@@ -51,7 +51,7 @@ def _method(eager: type, name: str, recorded: tuple[str, ...]) -> Any:
     function = getattr(eager, name)
     signature = inspect.signature(function)
 
-    def method(self: Any, *operands: Any, **options: Any) -> Any:
+    def method(self: Any, *operands: object, **options: object) -> Any:
         given = arguments_of(name, signature, operands, options)
         defaults = {
             one: parameter.default

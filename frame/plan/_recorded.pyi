@@ -1,67 +1,67 @@
 # SPDX-License-Identifier: Apache-2.0
 """The methods of lazy objects that record themselves. Written by `tests/lazy_stubs.py`."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Self
 
 class RecordedFrame:
-    def astype(self, dtype: Any, copy: Any = ..., errors: str = ...) -> Self: ...
+    def astype(self, dtype: object, copy: object = ..., errors: str = ...) -> Self: ...
     def fillna(
         self,
-        value: Any,
+        value: object,
         *,
-        axis: Any = ...,
+        axis: int | str | None = ...,
         inplace: bool = ...,
-        limit: Any = ...,
+        limit: object = ...,
     ) -> Self: ...
     def dropna(
         self,
         *,
-        axis: Any = ...,
-        how: Any = ...,
+        axis: int | str | None = ...,
+        how: object = ...,
         thresh: Any = ...,
-        subset: Any = ...,
+        subset: Hashable | Iterable[object] = ...,
         inplace: bool = ...,
         ignore_index: bool = ...,
     ) -> Self: ...
     def drop_duplicates(
         self,
-        subset: Any = ...,
+        subset: Hashable | Iterable[object] = ...,
         *,
-        keep: Any = ...,
-        inplace: Any = ...,
+        keep: object = ...,
+        inplace: object = ...,
         ignore_index: bool = ...,
     ) -> Self: ...
     def head(self, n: int = ...) -> Self: ...
     def tail(self, n: int = ...) -> Self: ...
-    def nlargest(self, n: int, columns: Any, keep: str = ...) -> Self: ...
-    def nsmallest(self, n: int, columns: Any, keep: str = ...) -> Self: ...
+    def nlargest(self, n: int, columns: object, keep: str = ...) -> Self: ...
+    def nsmallest(self, n: int, columns: object, keep: str = ...) -> Self: ...
     def sort_values(
         self,
         by: Hashable | Sequence[Hashable],
         *,
-        axis: Any = ...,
+        axis: int | str | None = ...,
         ascending: bool | Sequence[bool] = ...,
         inplace: bool = ...,
-        kind: Any = ...,
+        kind: object = ...,
         na_position: str = ...,
         ignore_index: bool = ...,
-        key: Any = ...,
+        key: object = ...,
     ) -> Self: ...
     def reset_index(
         self,
-        level: Any = ...,
+        level: Hashable | Sequence[Hashable] = ...,
         *,
         drop: bool = ...,
         inplace: bool = ...,
         col_level: Hashable = ...,
         col_fill: Hashable = ...,
         allow_duplicates: bool = ...,
-        names: Any = ...,
+        names: object = ...,
     ) -> Self: ...
     def set_index(
         self,
-        keys: Any,
+        keys: object,
         *,
         drop: bool = ...,
         append: bool = ...,
@@ -79,66 +79,66 @@ class RecordedFrame:
     def all(
         self,
         *,
-        axis: Any = ...,
+        axis: int | str | None = ...,
         bool_only: bool = ...,
         skipna: bool = ...,
-        **rest: Any,
+        **rest: object,
     ) -> Any: ...
     def any(
         self,
         *,
-        axis: Any = ...,
+        axis: int | str | None = ...,
         bool_only: bool = ...,
         skipna: bool = ...,
-        **rest: Any,
+        **rest: object,
     ) -> Any: ...
-    def count(self, axis: Any = ..., numeric_only: bool = ...) -> Any: ...
+    def count(self, axis: int | str | None = ..., numeric_only: bool = ...) -> Any: ...
     def max(
         self,
         *,
-        axis: Any = ...,
+        axis: int | str | None = ...,
         skipna: bool = ...,
         numeric_only: bool = ...,
-        **rest: Any,
+        **rest: object,
     ) -> Any: ...
     def mean(
         self,
         *,
-        axis: Any = ...,
+        axis: int | str | None = ...,
         skipna: bool = ...,
         numeric_only: bool = ...,
-        **rest: Any,
+        **rest: object,
     ) -> Any: ...
     def median(
         self,
         *,
-        axis: Any = ...,
+        axis: int | str | None = ...,
         skipna: bool = ...,
         numeric_only: bool = ...,
-        **rest: Any,
+        **rest: object,
     ) -> Any: ...
     def min(
         self,
         *,
-        axis: Any = ...,
+        axis: int | str | None = ...,
         skipna: bool = ...,
         numeric_only: bool = ...,
-        **rest: Any,
+        **rest: object,
     ) -> Any: ...
-    def nunique(self, axis: Any = ..., dropna: bool = ...) -> Any: ...
+    def nunique(self, axis: int | str | None = ..., dropna: bool = ...) -> Any: ...
     def prod(
         self,
         *,
-        axis: Any = ...,
+        axis: int | str | None = ...,
         skipna: bool = ...,
         numeric_only: bool = ...,
         min_count: int = ...,
-        **rest: Any,
+        **rest: object,
     ) -> Any: ...
     def quantile(
         self,
         q: Any = ...,
-        axis: Any = ...,
+        axis: int | str | None = ...,
         numeric_only: bool = ...,
         interpolation: str = ...,
         method: str = ...,
@@ -146,81 +146,87 @@ class RecordedFrame:
     def sem(
         self,
         *,
-        axis: Any = ...,
+        axis: int | str | None = ...,
         skipna: bool = ...,
         ddof: int = ...,
         numeric_only: bool = ...,
-        **rest: Any,
+        **rest: object,
     ) -> Any: ...
     def std(
         self,
         *,
-        axis: Any = ...,
+        axis: int | str | None = ...,
         skipna: bool = ...,
         ddof: int = ...,
         numeric_only: bool = ...,
-        **rest: Any,
+        **rest: object,
     ) -> Any: ...
     def sum(
         self,
         *,
-        axis: Any = ...,
+        axis: int | str | None = ...,
         skipna: bool = ...,
         numeric_only: bool = ...,
         min_count: int = ...,
-        **rest: Any,
+        **rest: object,
     ) -> Any: ...
     def var(
         self,
         *,
-        axis: Any = ...,
+        axis: int | str | None = ...,
         skipna: bool = ...,
         ddof: int = ...,
         numeric_only: bool = ...,
-        **rest: Any,
+        **rest: object,
     ) -> Any: ...
     def kurt(
         self,
         *,
-        axis: Any = ...,
+        axis: int | str | None = ...,
         skipna: bool = ...,
         numeric_only: bool = ...,
-        **rest: Any,
+        **rest: object,
     ) -> Any: ...
     def skew(
         self,
         *,
-        axis: Any = ...,
+        axis: int | str | None = ...,
         skipna: bool = ...,
         numeric_only: bool = ...,
-        **rest: Any,
+        **rest: object,
     ) -> Any: ...
-    def agg(self, func: Any = ..., axis: Any = ..., *args: Any, **named: Any) -> Any: ...
+    def agg(
+        self,
+        func: object = ...,
+        axis: int | str | None = ...,
+        *args: object,
+        **named: object,
+    ) -> Any: ...
 
 class RecordedSeries:
     def rename(
         self,
-        index: Any = ...,
+        index: object = ...,
         *,
-        axis: Any = ...,
-        copy: Any = ...,
+        axis: int | str | None = ...,
+        copy: object = ...,
         inplace: bool = ...,
-        level: Any = ...,
-        errors: Any = ...,
+        level: Hashable | Sequence[Hashable] = ...,
+        errors: object = ...,
     ) -> Self: ...
     def dropna(
         self,
         *,
-        axis: Any = ...,
+        axis: int | str | None = ...,
         inplace: bool = ...,
-        how: Any = ...,
+        how: object = ...,
         ignore_index: bool = ...,
     ) -> Self: ...
     def drop_duplicates(
         self,
         *,
-        keep: Any = ...,
-        inplace: Any = ...,
+        keep: object = ...,
+        inplace: object = ...,
         ignore_index: bool = ...,
     ) -> Self: ...
     def head(self, n: int = ...) -> Self: ...
@@ -230,17 +236,17 @@ class RecordedSeries:
     def sort_values(
         self,
         *,
-        axis: Any = ...,
+        axis: int | str | None = ...,
         ascending: bool = ...,
         inplace: bool = ...,
-        kind: Any = ...,
+        kind: object = ...,
         na_position: str = ...,
         ignore_index: bool = ...,
-        key: Any = ...,
+        key: object = ...,
     ) -> Self: ...
     def reset_index(
         self,
-        level: Any = ...,
+        level: Hashable | Sequence[Hashable] = ...,
         *,
         drop: bool = ...,
         name: Hashable = ...,
@@ -252,12 +258,18 @@ class RecordedSeries:
         normalize: bool = ...,
         sort: bool = ...,
         ascending: bool = ...,
-        bins: Any = ...,
+        bins: object = ...,
         dropna: bool = ...,
     ) -> Any: ...
     def unique(self) -> Any: ...
     def to_frame(self, name: Hashable = ...) -> Any: ...
-    def agg(self, func: Any = ..., axis: Any = ..., *args: Any, **rest: Any) -> Any: ...
+    def agg(
+        self,
+        func: object = ...,
+        axis: int | str | None = ...,
+        *args: object,
+        **rest: object,
+    ) -> Any: ...
 
 class RecordedGroups:
     def bfill(self, limit: int | None = ...) -> Any: ...
@@ -267,7 +279,12 @@ class RecordedGroups:
     def cumsum(self, numeric_only: bool = ..., skipna: bool = ...) -> Any: ...
     def diff(self, periods: int = ...) -> Any: ...
     def ffill(self, limit: int | None = ...) -> Any: ...
-    def pct_change(self, periods: int = ..., fill_method: Any = ..., freq: Any = ...) -> Any: ...
+    def pct_change(
+        self,
+        periods: int = ...,
+        fill_method: object = ...,
+        freq: object = ...,
+    ) -> Any: ...
     def rank(
         self,
         method: str = ...,
@@ -275,8 +292,14 @@ class RecordedGroups:
         na_option: str = ...,
         pct: bool = ...,
     ) -> Any: ...
-    def shift(self, periods: int = ..., freq: Any = ..., fill_value: Any = ...) -> Any: ...
-    def transform(self, func: Any, *args: Any, engine: str | None = ..., **kwargs: Any) -> Any: ...
+    def shift(self, periods: int = ..., freq: object = ..., fill_value: object = ...) -> Any: ...
+    def transform(
+        self,
+        func: object,
+        *args: object,
+        engine: str | None = ...,
+        **kwargs: object,
+    ) -> Any: ...
     def head(self, n: int = ...) -> Any: ...
     def tail(self, n: int = ...) -> Any: ...
     def all(self, skipna: bool = ...) -> Any: ...
@@ -298,7 +321,13 @@ class RecordedGroups:
     def std(self, ddof: int = ..., numeric_only: bool = ..., skipna: bool = ...) -> Any: ...
     def sum(self, numeric_only: bool = ..., min_count: int = ..., skipna: bool = ...) -> Any: ...
     def var(self, ddof: int = ..., numeric_only: bool = ..., skipna: bool = ...) -> Any: ...
-    def agg(self, func: Any = ..., *args: Any, engine: str | None = ..., **kwargs: Any) -> Any: ...
+    def agg(
+        self,
+        func: Any = ...,
+        *args: object,
+        engine: str | None = ...,
+        **kwargs: object,
+    ) -> Any: ...
     def first(self, numeric_only: bool = ..., min_count: int = ..., skipna: bool = ...) -> Any: ...
     def last(self, numeric_only: bool = ..., min_count: int = ..., skipna: bool = ...) -> Any: ...
     def size(self) -> Any: ...

@@ -14,7 +14,7 @@ Method: TypeAlias = Callable[..., Any]
 
 
 def _operator(symbol: str, *, is_reflected: bool = False) -> Method:
-    def operator(self: Any, other: Any) -> Any:
+    def operator(self: Any, other: object) -> Any:
         return self.of(symbol, other, self) if is_reflected else self.of(symbol, self, other)
 
     return operator
@@ -64,7 +64,7 @@ class RecordedOperators:
     __abs__: Method = _unary("abs")
 
     def __array_ufunc__(
-        self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any
+        self: Any, ufunc: np.ufunc, method: str, *inputs: object, **keywords: object
     ) -> Any:
         name = ufunc.__name__
         if method != "__call__" or keywords or not hasattr(jnp, name) or ufunc.nout > 1:

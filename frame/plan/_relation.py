@@ -40,19 +40,19 @@ Origins: TypeAlias = tuple[Mapping[Hashable, Hashable], ...]
 Run: TypeAlias = Callable[[Sequence[Any], Mapping[str, Any]], Any]
 
 
-def nothing(call: Any, wanted: Labels) -> Labels:
+def nothing(call: object, wanted: Labels) -> Labels:
     return frozenset()
 
 
-def as_it_is(call: Any, wanted: Labels) -> Any:
+def as_it_is(call: object, wanted: Labels) -> Any:
     return call
 
 
-def yes(call: Any) -> bool:
+def yes(call: object) -> bool:
     return True
 
 
-def no(call: Any) -> bool:
+def no(call: object) -> bool:
     return False
 
 
@@ -92,7 +92,7 @@ class Relation:
     owners: tuple[Owner, ...] = ()
     recorded: tuple[str, ...] = ()
 
-    def is_mapped(self, call: Any) -> bool:
+    def is_mapped(self, call: object) -> bool:
         """Whether a call of each batch gives the call of all rows."""
         if self.maps_batches is not None:
             return self.maps_batches(call)
@@ -120,12 +120,12 @@ def read_by(expression: Expression) -> Labels:
     return expression.columns() | (frozenset({INDEX}) if reads_labels else frozenset())
 
 
-def listed(labels: Any) -> list[Any]:
+def listed(labels: object) -> list[Any]:
     """One label, or several, as a list."""
     return list(labels) if isinstance(labels, (list, tuple)) else [labels]
 
 
-def found_by(node: Any, keys: Iterable[Any]) -> Labels:
+def found_by(node: Any, keys: Iterable[object]) -> Labels:
     """The columns that keys read: labels, levels of the index, or expressions."""
     read: Labels = frozenset()
     for key in keys:

@@ -8,6 +8,7 @@ series that is a step of a plan is named here alone; `LazyFrame` and `LazySeries
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ..table._types import Options
 from ._declared import in_dtypes
 from ._expression import Expression
 from ._joins import JOINS
@@ -63,11 +64,11 @@ def needed(call: Any, wanted: Labels) -> tuple[Labels, ...]:
 # Selection and assignment.
 
 
-def _filter(frames: Sequence[Any], arguments: Mapping[str, Any]) -> Any:
+def _filter(frames: Sequence[Any], arguments: Options) -> Any:
     return frames[0][arguments["predicate"].evaluate(frames[0])]
 
 
-def _select(frames: Sequence[Any], arguments: Mapping[str, Any]) -> Any:
+def _select(frames: Sequence[Any], arguments: Mapping[str, object]) -> Any:
     return frames[0][arguments["columns"]]
 
 
@@ -75,11 +76,11 @@ def _narrowed_select(call: Any, wanted: Labels) -> Any:
     return call.with_arguments(columns=[one for one in call.arguments["columns"] if one in wanted])
 
 
-def _column(frames: Sequence[Any], arguments: Mapping[str, Any]) -> Any:
+def _column(frames: Sequence[object], arguments: Options) -> Any:
     return arguments["expression"].evaluate(frames[0])
 
 
-def _assign(frames: Sequence[Any], arguments: Mapping[str, Any]) -> Any:
+def _assign(frames: Sequence[Any], arguments: Options) -> Any:
     return frames[0].assign(**arguments["values"])
 
 
@@ -174,23 +175,23 @@ def _new_labels(call: Any) -> Labels:
     return frozenset(call.labels) - frozenset(call.inputs[0].labels)
 
 
-def _declare(frames: Sequence[Any], arguments: Mapping[str, Any]) -> Any:
+def _declare(frames: Sequence[object], arguments: Options) -> Any:
     return in_dtypes(frames[0], arguments["dtypes"])
 
 
 # Series of other plans.
 
 
-def _filter_by(frames: Sequence[Any], arguments: Mapping[str, Any]) -> Any:
+def _filter_by(frames: Sequence[Any], arguments: Mapping[str, object]) -> Any:
     return frames[0][frames[1]]
 
 
-def _set(frames: Sequence[Any], arguments: Mapping[str, Any]) -> Any:
+def _set(frames: Sequence[Any], arguments: Options) -> Any:
     return frames[0].assign(**{arguments["label"]: frames[1]})
 
 
-def _apply(frames: Sequence[Any], arguments: Mapping[str, Any]) -> Any:
-    def fill(value: Any) -> Any:
+def _apply(frames: Sequence[object], arguments: Options) -> Any:
+    def fill(value: object) -> Any:
         return frames[value.position] if isinstance(value, Slot) else value
 
     keywords = {name: fill(value) for name, value in arguments["keywords"].items()}
@@ -211,7 +212,7 @@ def _aligned_origins(call: Any) -> Origins:
 # Groups, windows and reductions.
 
 
-def _groupby(frames: Sequence[Any], arguments: Mapping[str, Any]) -> Any:
+def _groupby(frames: Sequence[Any], arguments: Options) -> Any:
     groups = frames[0].groupby(**arguments["groups"])
     if arguments["columns"] is not None:
         groups = groups[arguments["columns"]]
@@ -233,7 +234,7 @@ def _groupby_reads(call: Any, wanted: Labels) -> Labels:
     return keys | found_by(node, listed(columns) if columns is not None else [])
 
 
-def _windows(frames: Sequence[Any], arguments: Mapping[str, Any]) -> Any:
+def _windows(frames: Sequence[Any], arguments: Options) -> Any:
     windows = getattr(frames[0], arguments["windows"])(**arguments["bounds"])
     return getattr(windows, arguments["method"])(**arguments["options"])
 

@@ -61,7 +61,7 @@ def as_filter(predicate: Expression, schema: pa.Schema) -> ds.Expression | None:
     return None
 
 
-def _comparison(symbol: str, left: Any, right: Any, schema: pa.Schema) -> ds.Expression | None:
+def _comparison(symbol: str, left: Any, right: object, schema: pa.Schema) -> ds.Expression | None:
     if isinstance(right, Expression):
         symbol, left, right = _REVERSED[symbol], right, left
     is_column = isinstance(left, Expression) and left.function == "col"
@@ -72,7 +72,7 @@ def _comparison(symbol: str, left: Any, right: Any, schema: pa.Schema) -> ds.Exp
     return None if value is None else _COMPARISONS[symbol](ds.field(name), value)
 
 
-def _scalar(type: pa.DataType, value: Any) -> pa.Scalar | None:
+def _scalar(type: pa.DataType, value: object) -> pa.Scalar | None:
     """A value in Arrow, if Arrow compares it with a column as a frame does; else None."""
     value = value.item() if isinstance(value, np.generic) else value
     is_comparable = False
@@ -96,7 +96,7 @@ def _scalar(type: pa.DataType, value: Any) -> pa.Scalar | None:
     return pa.scalar(value) if is_comparable else None
 
 
-def _integer(type: Any, value: int) -> pa.Scalar | None:
+def _integer(type: object, value: int) -> pa.Scalar | None:
     """An integer in the type of a column: Arrow would cast uint64 to int64 to compare it."""
     try:
         return pa.scalar(value, type)
@@ -158,7 +158,7 @@ class ValueRange:
     least: Any
     greatest: Any
 
-    def share_within(self, least: Any, greatest: Any) -> float:
+    def share_within(self, least: object, greatest: object) -> float:
         """The share of values between two bounds, if values are spread evenly."""
         low, high = max(self.least, least), min(self.greatest, greatest)
         if low > high:
@@ -218,7 +218,7 @@ def _bounds(known: Any, type: pa.DataType) -> tuple[Any, Any] | None:
     return None
 
 
-def row_groups(dataset: Any, condition: Any, limit: int | None) -> RowGroups:
+def row_groups(dataset: Any, condition: object, limit: int | None) -> RowGroups:
     """The row groups whose statistics do not exclude a condition.
 
     Args:
@@ -243,7 +243,7 @@ def row_groups(dataset: Any, condition: Any, limit: int | None) -> RowGroups:
     return RowGroups(fragments, positions, sizes, position)
 
 
-def _kept(fragment: Any, condition: Any, schema: pa.Schema) -> set[int] | None:
+def _kept(fragment: Any, condition: object, schema: pa.Schema) -> set[int] | None:
     """The ids of a file's row groups that may satisfy a condition; None for all of them."""
     if condition is None:
         return None

@@ -9,7 +9,10 @@ from ..table._arguments import no_inplace
 
 
 def arguments_of(
-    name: str, signature: inspect.Signature, operands: Sequence[Any], keywords: Mapping[str, Any]
+    name: str,
+    signature: inspect.Signature,
+    operands: Sequence[object],
+    keywords: Mapping[str, object],
 ) -> dict[str, Any]:
     """The given arguments of a method by their names, without `self`.
 

@@ -26,6 +26,7 @@ from ..io._parquet import dictionary_encoded, read_parquet, with_codes
 from ..table._from_host import labels_at_positions
 from ..table._layout import Layout
 from ..table._ndframe import FrameBase
+from ..table._types import Options
 from ._expression import Expression
 from ._row_groups import ValueRange, as_filter, ranges_of_groups, row_groups
 
@@ -293,7 +294,7 @@ class CsvFile(Files):
     def _wide_integers(self) -> dict[str, Any]:
         """The types of columns of integers past int64 in the first block."""
 
-        def first_lines(options: dict[str, Any]) -> Any:
+        def first_lines(options: Options) -> Any:
             with self._reader(options) as reader:
                 return next(iter(reader), reader.schema.empty_table())
 
@@ -305,7 +306,7 @@ class CsvFile(Files):
         types = wide if names is None else {name: wide[name] for name in names if name in wide}
         return self._reader({"include_columns": names and list(names), "column_types": types})
 
-    def _reader(self, options: dict[str, Any]) -> Any:
+    def _reader(self, options: Options) -> Any:
         return csv.open_csv(
             self.path,
             read_options=self._header.options,
@@ -376,7 +377,7 @@ class ArrowRows(Source):
         )
 
 
-def _table(data: Any) -> pa.Table:
+def _table(data: object) -> pa.Table:
     return data if isinstance(data, pa.Table) else pa.RecordBatchReader.from_stream(data).read_all()
 
 
@@ -395,7 +396,7 @@ def _of_one_file(dataset: Any, fragments: Sequence[Any]) -> list[Any]:
     return [file.subset(row_group_ids=[group.id]) for one in fragments for group in one.row_groups]
 
 
-def _table_of(dataset: Any, fragments: Sequence[Any], names: list[str] | None) -> pa.Table:
+def _table_of(dataset: Any, fragments: Sequence[object], names: list[str] | None) -> pa.Table:
     if not fragments:
         table = without_rows(dataset)
         return table if names is None else table.select(names)

@@ -3,7 +3,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from ._methods import ACCESSORS, ATOM, METHODS, OPERATORS, UNARY_OPERATORS
 from ._operands import literal_text
@@ -31,7 +30,7 @@ class _Text:
 
 
 def _part_text(node: Tree, texts: Mapping[int, _Text]) -> _Text:
-    def text_of(operand: Any) -> _Text:
+    def text_of(operand: object) -> _Text:
         if isinstance(operand, Tree):
             return texts[id(operand)]
         text = literal_text(operand)

@@ -59,7 +59,7 @@ class Tree:
         numbers: dict[Hashable, int] = {}
         of_node: dict[int, int] = {}
 
-        def operand_key(value: Any) -> Hashable:
+        def operand_key(value: object) -> Hashable:
             if isinstance(value, Tree):
                 return Tree, of_node[id(value)]
             return literal_key(value)
@@ -90,16 +90,16 @@ class Tree:
                 stack.append((node, True))
                 stack.extend((child, False) for child in reversed(node.children))
 
-    def _filled(self, values: Mapping[int, Any]) -> tuple[list[Any], dict[str, Any]]:
+    def _filled(self, values: Mapping[int, object]) -> tuple[list[Any], dict[str, Any]]:
         """Operands and keywords, with values in place of the expressions."""
 
-        def fill(operand: Any) -> Any:
+        def fill(operand: object) -> Any:
             return values[id(operand)] if isinstance(operand, Tree) else operand
 
         keywords = {name: fill(value) for name, value in self.keywords}
         return [fill(operand) for operand in self.operands], keywords
 
-    def _rebuilt(self, values: Mapping[int, Any]) -> Self:
+    def _rebuilt(self, values: Mapping[int, object]) -> Self:
         """The same call of other operands, by the identity of its own; itself if none changes."""
         if all(values[id(child)] is child for child in self.children):
             return self

@@ -41,7 +41,7 @@ def takes_dtype_from_values(call: Call) -> bool:
     return _known[call]
 
 
-def _is_by_values(call: Call, inputs: tuple[Any, ...]) -> bool:
+def _is_by_values(call: Call, inputs: tuple[object, ...]) -> bool:
     frame = inputs[0]
     parts = (
         part
@@ -52,7 +52,7 @@ def _is_by_values(call: Call, inputs: tuple[Any, ...]) -> bool:
     return next(parts, None) is not None or differ(outcomes_of(lambda: call.result_of(inputs)))
 
 
-def parts_by_values(expression: Expression, frame: Any) -> Iterator[Expression]:
+def parts_by_values(expression: Expression, frame: object) -> Iterator[Expression]:
     """The parts of an expression whose dtypes values decide, given those of their operands."""
     values: dict[int, Any] = {}
     parts = list(expression._bottom_up())
@@ -104,12 +104,12 @@ def _reads_rows(part: Expression) -> bool:
     return reads_of(part.function) == "rows"
 
 
-def _has_codes(value: Any) -> bool:
+def _has_codes(value: object) -> bool:
     """Whether a method runs on the distinct values of a column, which a plan does not know."""
     return isinstance(value, SeriesBase) and value._only.type.has_codes
 
 
-def outcomes_of(run: Callable[[], Any], *, are_two: bool = True) -> list[Any]:
+def outcomes_of(run: Callable[[], object], *, are_two: bool = True) -> list[Any]:
     """The results of a call without rows: as it is, and if missing values are assumed.
 
     A call that raises in one of the two ways has one result, and in both has none. `are_two` tells
@@ -126,20 +126,20 @@ def outcomes_of(run: Callable[[], Any], *, are_two: bool = True) -> list[Any]:
     return results
 
 
-def differ(outcomes: list[Any]) -> bool:
+def differ(outcomes: list[object]) -> bool:
     """Whether two results differ in a dtype. One result alone counts if it is a frame or series."""
     if len(outcomes) < 2:
         return bool(outcomes) and isinstance(outcomes[0], NDFrame)
     return bool(differing_labels(outcomes))
 
 
-def differing_labels(outcomes: list[Any]) -> list[Any]:
+def differing_labels(outcomes: list[object]) -> list[Any]:
     """The labels of the columns whose dtypes differ in two results."""
     plain, wide = map(dtype_names, outcomes)
     return [label for label in {**plain, **wide} if plain.get(label) != wide.get(label)]
 
 
-def _expressions(value: Any) -> Iterable[Expression]:
+def _expressions(value: object) -> Iterable[Expression]:
     """The expressions among the arguments of a call."""
     if isinstance(value, Expression):
         yield value

@@ -12,15 +12,16 @@ from ..table._column import NUMBER
 from ..table._column_labels import Labels
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._tracing import is_traced
+from ..table._types import Axis, Options
 from ._results import table_of_frame, table_of_series, traced_table
 
 
-def name_of(func: Any) -> Hashable:
+def name_of(func: object) -> Hashable:
     """Returns the label of a reduction in a result."""
     return func if isinstance(func, str) else getattr(func, "__name__", repr(func))
 
 
-def apply_one(of: NDFrame, func: Any, args: Any, rest: Any) -> Any:
+def apply_one(of: NDFrame, func: object, args: Any, rest: Any) -> Any:
     """Calls a method or a NumPy ufunc by name, or a function of the series or frame."""
     if isinstance(func, str):
         method = getattr(of, func, None) if not func.startswith("_") else None
@@ -38,7 +39,7 @@ def apply_one(of: NDFrame, func: Any, args: Any, rest: Any) -> Any:
     return func(of, *args, **rest)
 
 
-def _series_of_scalars(of: NDFrame, values: Sequence[Any], labels: pd.Index, name: Any) -> Any:
+def _series_of_scalars(of: NDFrame, values: Sequence[Any], labels: pd.Index, name: object) -> Any:
     """A series of scalar results with labels; traced scalars get their common dtype."""
     if is_traced(values):
         pairs = [(value, False) for value in values]
@@ -50,7 +51,7 @@ def _series_of_scalars(of: NDFrame, values: Sequence[Any], labels: pd.Index, nam
     return of.series_class._of(table_of_series(pd.Series(values, index=labels, name=name)), name)
 
 
-def transformed(of: Any, func: Any, args: Any, rest: Any) -> Any:
+def transformed(of: NDFrame, func: object, args: object, rest: object) -> Any:
     """Calls a method or function and checks that its result has the same rows."""
     if isinstance(func, (list, tuple)):
         raise NotImplementedError("transform: func must be one function. Call each on its own.")
@@ -68,7 +69,7 @@ def transformed(of: Any, func: Any, args: Any, rest: Any) -> Any:
 class Transformation(NDFrame):
     """`transform` of frames and series."""
 
-    def transform(self, func: Any, axis: Any = 0, *args: Any, **rest: Any) -> Any:
+    def transform(self, func: object, axis: Axis = 0, *args: object, **rest: object) -> Any:
         """Applies a method, by name, or a function that keeps all rows; to each column of a frame.
 
         A dict names the columns of the result, and the function of each.
@@ -89,7 +90,7 @@ class Transformation(NDFrame):
 class SeriesAggregation(Transformation, SeriesBase):
     """Several reductions of a series at once."""
 
-    def agg(self, func: Any = None, axis: Any = 0, *args: Any, **rest: Any) -> Any:
+    def agg(self, func: object = None, axis: Axis = 0, *args: object, **rest: object) -> Any:
         """Reduces by a name, a function of the series, a list of them, or a dict by label.
 
         A function receives the series and may call its methods; inside `jit` it is traced.
@@ -123,7 +124,7 @@ class SeriesAggregation(Transformation, SeriesBase):
 class FrameAggregation(Transformation, FrameBase):
     """Several reductions of the columns of a frame at once."""
 
-    def agg(self, func: Any = None, axis: Any = 0, *args: Any, **named: Any) -> Any:
+    def agg(self, func: object = None, axis: Axis = 0, *args: object, **named: object) -> Any:
         """Reduces by a name, a function, a list of them, a dict by column, or named pairs.
 
         A function receives each column as a series.
@@ -166,7 +167,7 @@ class FrameAggregation(Transformation, FrameBase):
 
     aggregate = agg
 
-    def _agg_named(self, named: dict[str, Any]) -> Any:
+    def _agg_named(self, named: Options) -> Any:
         if not named or not all(isinstance(v, tuple) and len(v) == 2 for v in named.values()):
             raise TypeError("Must provide 'func' or tuples of '(column, aggfunc).")
         parts: dict[Any, dict[str, Any]] = {}

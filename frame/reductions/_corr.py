@@ -2,7 +2,7 @@
 """Correlations and covariances, computed as matrix products."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -125,7 +125,7 @@ def _about_own_means(
         first = jnp.broadcast_to(first[:, :, None], (*first.shape, first.shape[1]))
         return first, present[:, :, None] & present[:, None, :]
 
-    def ends(rows: Any) -> tuple[Any, None]:
+    def ends(rows: object) -> tuple[Any, None]:
         first, both = pairs(rows)
         return (jnp.where(both, first, jnp.inf), jnp.where(both, first, -jnp.inf)), None
 
@@ -133,7 +133,7 @@ def _about_own_means(
     # Clipped, so that equal values have distance zero.
     origins = jax.lax.stop_gradient(jnp.clip(means, least, most))
 
-    def products(rows: Any, origins: Array) -> tuple[Any, None]:
+    def products(rows: object, origins: Array) -> tuple[Any, None]:
         first, both = pairs(rows)
         distance = jnp.where(both, first - origins[None], 0.0)
         return (distance * jnp.swapaxes(distance, 1, 2), distance * distance), None
@@ -151,7 +151,7 @@ def _product(a: Array, b: Array, layout: Layout) -> Array:
     return primitives.reduce((a, b), "sum", transform=of_rows, **layout.on_mesh).values
 
 
-def check_method(method: Any, caller: str) -> None:
+def check_method(method: object, caller: str) -> None:
     """Raises unless the method is "pearson"."""
     if method in ("spearman", "kendall") or callable(method):
         raise NotImplementedError(
@@ -164,7 +164,7 @@ def check_method(method: Any, caller: str) -> None:
         )
 
 
-def check_number(column: Column, label: Any, caller: str) -> Column:
+def check_number(column: Column, label: Hashable, caller: str) -> Column:
     """Returns the column; raises unless it holds real numbers."""
     if column.kind in ("string", "category", "object"):
         raise ValueError(
@@ -190,7 +190,7 @@ class FramePairs:
     """`corr` and `cov` of the columns of a frame, or of each of its groups."""
 
     def corr(
-        self, method: Any = "pearson", min_periods: int = 1, numeric_only: bool = False
+        self, method: object = "pearson", min_periods: int = 1, numeric_only: bool = False
     ) -> Any:
         """The correlation of each pair of columns, in each group of a grouped frame.
 
@@ -205,27 +205,31 @@ class FramePairs:
         """The covariance of each pair of columns; `ddof` applies only if no value is missing."""
         return self._together("cov", min_periods, ddof, numeric_only)
 
-    def _together(self, op: str, min_periods: Any, ddof: int, numeric_only: bool) -> Any:
+    def _together(self, op: str, min_periods: object, ddof: int, numeric_only: bool) -> Any:
         raise NotImplementedError
 
 
 class SeriesPairs:
     """`corr` and `cov` of a series, or of each of its groups, and another series."""
 
-    def corr(self, other: Any, method: Any = "pearson", min_periods: int | None = None) -> Any:
+    def corr(
+        self, other: object, method: object = "pearson", min_periods: int | None = None
+    ) -> Any:
         """The correlation with another series, aligned by label; in each group of groups."""
         check_method(method, "corr")
         return self._with_other(other, Statistic("corr", max(min_periods or 1, 1), 1, False))
 
-    def cov(self, other: Any, min_periods: int | None = None, ddof: int = 1) -> Any:
+    def cov(self, other: object, min_periods: int | None = None, ddof: int = 1) -> Any:
         """The covariance with another series, aligned by label; in each group of groups."""
         return self._with_other(other, Statistic("cov", max(min_periods or 1, 1), ddof, False))
 
-    def _with_other(self, other: Any, statistic: Statistic) -> Any:
+    def _with_other(self, other: object, statistic: Statistic) -> Any:
         raise NotImplementedError
 
 
-def paired(own: Column, label: Any, other: Any, table: Table, op: str) -> tuple[Column, Column]:
+def paired(
+    own: Column, label: Hashable, other: object, table: Table, op: str
+) -> tuple[Column, Column]:
     """The column of a series and that of another, aligned; raises unless both hold numbers."""
     if not isinstance(other, SeriesBase):
         raise TypeError(f"unsupported type: {type(other)}")
@@ -275,6 +279,6 @@ class SeriesCorrelation(SeriesPairs, SeriesBase):
         of: Any = self
         return of.corr(of.shift(lag))
 
-    def _with_other(self, other: Any, statistic: Statistic) -> Any:
+    def _with_other(self, other: object, statistic: Statistic) -> Any:
         table = self._table
         return of_pair(paired(self._only, self._name, other, table, statistic.op), table, statistic)

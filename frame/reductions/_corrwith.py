@@ -13,6 +13,7 @@ from ..table._arguments import axis_number, check_flag
 from ..table._column import NUMBER
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._tracing import is_traced
+from ..table._types import Axis
 from ._corr import Statistic, check_method, check_number, of_pair
 from ._results import table_of_series, traced_table
 
@@ -22,10 +23,10 @@ class FrameCorrelationWith(FrameBase):
 
     def corrwith(
         self,
-        other: Any,
-        axis: Any = 0,
+        other: object,
+        axis: Axis = 0,
         drop: bool = False,
-        method: Any = "pearson",
+        method: object = "pearson",
         numeric_only: bool = False,
         min_periods: int | None = None,
     ) -> Any:
@@ -69,7 +70,7 @@ class FrameCorrelationWith(FrameBase):
         that = self._numbers_of(other) if is_numeric_only else other
         return _of_frames(this, that, is_across, drop)
 
-    def _numbers_of(self, frame: Any) -> Any:
+    def _numbers_of(self, frame: FrameBase) -> Any:
         return frame._columns_at(frame._pick(lambda column: column.counts_as_number))
 
     def _with_series(self, other: Any, statistic: Statistic) -> Any:
@@ -120,7 +121,7 @@ def _across(left: Any, right: Any) -> Any:
     return together / ((left.count(axis=1) - 1) * left.std(axis=1) * right.std(axis=1))
 
 
-def _column_of(frame: Any, values: list[Any]) -> Any:
+def _column_of(frame: FrameBase, values: list[Any]) -> Any:
     """A series of a number for each column of a frame."""
     labels = frame._labels.index
     if is_traced(values):

@@ -28,13 +28,15 @@ class SeriesDescription(SeriesBase):
     """`describe` of a series."""
 
     @answered_at_once
-    def describe(self, percentiles: Any = None, include: Any = None, exclude: Any = None) -> Any:
+    def describe(
+        self, percentiles: object = None, include: object = None, exclude: object = None
+    ) -> Any:
         """Count, mean, deviation, extremes and percentiles; for strings and categories the mode."""
         del include, exclude
         described = self._described(percentiles)
         return self.series_class._of(table_of_series(described), self._name)
 
-    def _described(self, percentiles: Any) -> pd.Series:
+    def _described(self, percentiles: object) -> pd.Series:
         column = self._only
         _check_known(self)
         if column.kind == "object":
@@ -56,7 +58,7 @@ class SeriesDescription(SeriesBase):
         return pd.Series(values, index=names, name=self._name, dtype=dtype)
 
 
-def _numbers_described(of: NDFrame, percentiles: Any) -> list[pd.Series]:
+def _numbers_described(of: NDFrame, percentiles: object) -> list[pd.Series]:
     """The statistics of columns of numbers and times, in two compiled calls."""
     table, columns = of._table, of._table.columns
     for column, label in zip(columns, of._names, strict=True):
@@ -96,7 +98,9 @@ class FrameDescription(FrameBase):
     """`describe` of a frame."""
 
     @answered_at_once
-    def describe(self, percentiles: Any = None, include: Any = None, exclude: Any = None) -> Any:
+    def describe(
+        self, percentiles: object = None, include: object = None, exclude: object = None
+    ) -> Any:
         """Count, mean, deviation, extremes and percentiles of each column.
 
         Differences from pandas:
@@ -125,7 +129,7 @@ class FrameDescription(FrameBase):
         result.columns = self._labels.index.take(positions)
         return self.frame_class._of(*table_of_frame(result))
 
-    def _described_positions(self, include: Any, exclude: Any) -> list[int]:
+    def _described_positions(self, include: object, exclude: object) -> list[int]:
         everything = list(range(len(self._labels)))
         if isinstance(include, str) and include == "all":
             if exclude is not None:

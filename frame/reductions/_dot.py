@@ -28,7 +28,7 @@ _NOT_ALIGNED = "matrices are not aligned"
 class FrameDot(FrameBase):
     """Matrix products of a frame."""
 
-    def dot(self, other: Any) -> Any:
+    def dot(self, other: object) -> Any:
         """The matrix product with a frame, a series or an array; also `frame @ other`.
 
         The rows of `other` align with the columns by label; the rows of an array by position.
@@ -72,7 +72,7 @@ class FrameDot(FrameBase):
 class SeriesDot(SeriesBase):
     """Dot products of a series."""
 
-    def dot(self, other: Any) -> Any:
+    def dot(self, other: object) -> Any:
         """The dot product with a series or an array, or with each column of a frame.
 
         Rows align by label; the rows of an array by position. Also `series @ other`.
@@ -113,7 +113,7 @@ class SeriesDot(SeriesBase):
         return self._make_series(found.columns[0], self._name, found)
 
 
-def _on_device(other: Any, layout: Layout) -> Any:
+def _on_device(other: object, layout: Layout) -> Any:
     if isinstance(other, pd.DataFrame):
         return NDFrame.frame_class(other, sharding=layout)
     if isinstance(other, pd.Series):

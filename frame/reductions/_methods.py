@@ -18,6 +18,7 @@ from ..table._object_functions import host_series as host_objects
 from ..table._recode import without_missing
 from ..table._table import Table
 from ..table._tracing import is_traced
+from ..table._types import Axis, Function, Options
 from ._axis1 import median_across, reduce_across
 from ._quantiles import quantiles_of_columns
 from ._reduce_columns import ENDS, Reduced, reduce_columns, reduction_for
@@ -59,14 +60,19 @@ def check_reducible(column: Column, op: str, label: Hashable) -> None:
         )
 
 
-def _named(op: str, method: Any, docstring: str) -> Method:
+def _named(op: str, method: Function, docstring: str) -> Method:
     method.__qualname__, method.__doc__ = f"Reductions.{op}", docstring
     return named(method, op)
 
 
 def _plain(op: str, docstring: str) -> Method:
     def method(
-        self: Any, *, axis: Any = 0, skipna: bool = True, numeric_only: bool = False, **rest: Any
+        self: Any,
+        *,
+        axis: Axis = 0,
+        skipna: bool = True,
+        numeric_only: bool = False,
+        **rest: object,
     ) -> Any:
         return self._reduced(op, axis, rest, skipna=skipna, numeric_only=numeric_only)
 
@@ -77,11 +83,11 @@ def _total(op: str, docstring: str) -> Method:
     def method(
         self: Any,
         *,
-        axis: Any = 0,
+        axis: Axis = 0,
         skipna: bool = True,
         numeric_only: bool = False,
         min_count: int = 0,
-        **rest: Any,
+        **rest: object,
     ) -> Any:
         arguments = {"skipna": skipna, "numeric_only": numeric_only, "min_count": min_count}
         return self._reduced(op, axis, rest, **arguments)
@@ -93,11 +99,11 @@ def _spread(op: str, docstring: str) -> Method:
     def method(
         self: Any,
         *,
-        axis: Any = 0,
+        axis: Axis = 0,
         skipna: bool = True,
         ddof: int = 1,
         numeric_only: bool = False,
-        **rest: Any,
+        **rest: object,
     ) -> Any:
         return self._reduced(op, axis, rest, skipna=skipna, ddof=ddof, numeric_only=numeric_only)
 
@@ -106,7 +112,7 @@ def _spread(op: str, docstring: str) -> Method:
 
 def _logical(op: str, docstring: str) -> Method:
     def method(
-        self: Any, *, axis: Any = 0, bool_only: bool = False, skipna: bool = True, **rest: Any
+        self: Any, *, axis: Axis = 0, bool_only: bool = False, skipna: bool = True, **rest: object
     ) -> Any:
         return self._reduced(op, axis, rest, skipna=skipna, numeric_only=bool_only)
 
@@ -154,7 +160,7 @@ class Reductions(NDFrame):
     any: Method = _logical("any", "Whether any value is true.")
     all: Method = _logical("all", "Whether all values are true.")
 
-    def _reduced(self, op: str, axis: Any, rest: dict[str, Any], **arguments: Any) -> Any:
+    def _reduced(self, op: str, axis: Axis, rest: Options, **arguments: object) -> Any:
         raise NotImplementedError
 
 
@@ -165,7 +171,7 @@ class SeriesReductions(Reductions, SeriesBase):
         """The number of non-missing values."""
         return self._reduced("count", 0, {})
 
-    def _reduced(self, op: str, axis: Any, rest: dict[str, Any], **arguments: Any) -> Any:
+    def _reduced(self, op: str, axis: Axis, rest: Options, **arguments: object) -> Any:
         check_rest(op, rest)
         axis_number(axis or 0, self)
         # pandas uses it only for objects, whose reductions raise here.
@@ -179,11 +185,11 @@ class SeriesReductions(Reductions, SeriesBase):
 class FrameReductions(Reductions, FrameBase):
     """Reductions of each column or row of a frame."""
 
-    def count(self, axis: Any = 0, numeric_only: bool = False) -> Any:
+    def count(self, axis: Axis = 0, numeric_only: bool = False) -> Any:
         """The number of non-missing values of each column, or row."""
         return self._reduced("count", axis_number(axis, self), {}, numeric_only=numeric_only)
 
-    def _reduced(self, op: str, axis: Any, rest: dict[str, Any], **arguments: Any) -> Any:
+    def _reduced(self, op: str, axis: Axis, rest: Options, **arguments: object) -> Any:
         check_rest(op, rest)
         only_numbers = check_flag(arguments.pop("numeric_only", False), "numeric_only")
         skipna = check_flag(arguments.get("skipna", True), "skipna")
@@ -214,7 +220,7 @@ class FrameReductions(Reductions, FrameBase):
             return self.series_class._of(table, None)
         return one_each(frame, _results(frame, op, arguments), op)
 
-    def _reduced_together(self, op: str, arguments: dict[str, Any]) -> Any:
+    def _reduced_together(self, op: str, arguments: Options) -> Any:
         columns = tuple(map(show_holes, self._table.columns))
         for column, label in zip(columns, self._labels, strict=True):
             if not column.is_numeric:
@@ -233,7 +239,7 @@ class FrameReductions(Reductions, FrameBase):
             return self._table.unless_lost(reduced.value)
         return host_value(*reduced, result_type(column.type, op))[0]
 
-    def _of_nothing(self, op: str, axis: Any, labels: pd.Index, arguments: dict[str, Any]) -> Any:
+    def _of_nothing(self, op: str, axis: Axis, labels: pd.Index, arguments: Options) -> Any:
         # A frame without columns: pandas computes the result.
         empty = pd.DataFrame(columns=labels)
         if axis in (1, "columns"):
@@ -267,7 +273,7 @@ def _operand(column: Column, op: str) -> Column:
     return without_missing(column).stored if op == "count" else show_holes(column)
 
 
-def _rows_of_results(of: FrameBase, op: str, arguments: dict[str, Any]) -> Table | None:
+def _rows_of_results(of: FrameBase, op: str, arguments: Options) -> Table | None:
     """The results of all columns as the rows of a table; None if the host must look at them."""
     columns = of._table.columns
     if op == "median" or _are_objects(columns, op):
@@ -281,7 +287,7 @@ def _rows_of_results(of: FrameBase, op: str, arguments: dict[str, Any]) -> Table
     return reduce_to_rows(columns, plans, of._table, of._labels)
 
 
-def _results(of: NDFrame, op: str, arguments: dict[str, Any]) -> list[Any]:
+def _results(of: NDFrame, op: str, arguments: Options) -> list[Any]:
     """A `Reduced` for each column; for objects and sums of strings a scalar of the host."""
     table, rows = of._table, (of._table.all_rows, of._layout)
     rest = [column for column in table.columns if _on_device(column, op)]
@@ -338,7 +344,7 @@ def one_each(frame: FrameBase, results: Sequence[Any], op: str, name: Hashable =
     return frame.series_class._of(table_of_series(series), name)
 
 
-def host_result(result: Any, kind: str) -> Any:
+def host_result(result: object, kind: str) -> Any:
     """A result of the host as an array of one element."""
     array = np.empty(1, object)
     array[0] = result
@@ -353,7 +359,9 @@ def in_jit(op: str, label: Hashable, column: Column) -> NotImplementedError:
     )
 
 
-def of_objects(column: Column, table: Table, label: Hashable, *, op: str, **arguments: Any) -> Any:
+def of_objects(
+    column: Column, table: Table, label: Hashable, *, op: str, **arguments: object
+) -> Any:
     """Reduces a column of objects on the host, as pandas does."""
     if is_traced(column, table.num_rows):
         raise in_jit(op, label, column)

@@ -17,6 +17,7 @@ from ..table._layout import ONE_DEVICE
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._table import Table, as_count
 from ..table._tracing import answered_at_once, is_traced
+from ..table._types import Axis
 from ._axis1 import labels_across
 from ._methods import check_reducible, of_objects, one_each, shown
 from ._quantiles import INTERPOLATIONS, quantiles_of_columns
@@ -40,7 +41,7 @@ def _checked_q(q: Any, interpolation: str) -> np.ndarray | jax.Array:
     return array
 
 
-def _quantiles_of(of: NDFrame, q: Any, interpolation: str) -> tuple[tuple[Reduced, ...], Any]:
+def _quantiles_of(of: NDFrame, q: object, interpolation: str) -> tuple[tuple[Reduced, ...], Any]:
     """The quantiles of each column, and `q` as an array."""
     table = of._table
     for column, label in zip(table.columns, of._names, strict=True):
@@ -81,7 +82,7 @@ class SeriesQuantiles(SeriesBase):
             return shown(self, quantiles[0], "quantile")
         return self._like(_table_of(quantiles, self._table, q_array))
 
-    def argmin(self, axis: Any = None, skipna: bool = True) -> Any:
+    def argmin(self, axis: Axis = None, skipna: bool = True) -> Any:
         """The position of the first least value; -1 inside `jit` if there is no value.
 
         Raises:
@@ -89,19 +90,19 @@ class SeriesQuantiles(SeriesBase):
         """
         return self._position("argmin", axis, skipna)
 
-    def argmax(self, axis: Any = None, skipna: bool = True) -> Any:
+    def argmax(self, axis: Axis = None, skipna: bool = True) -> Any:
         """The position of the first greatest value; see `argmin`."""
         return self._position("argmax", axis, skipna)
 
-    def idxmin(self, axis: Any = 0, skipna: bool = True) -> Any:
+    def idxmin(self, axis: Axis = 0, skipna: bool = True) -> Any:
         """The label of the first least value."""
         return self._label("argmin", axis, skipna)
 
-    def idxmax(self, axis: Any = 0, skipna: bool = True) -> Any:
+    def idxmax(self, axis: Axis = 0, skipna: bool = True) -> Any:
         """The label of the first greatest value."""
         return self._label("argmax", axis, skipna)
 
-    def _position(self, op: str, axis: Any, skipna: bool) -> Any:
+    def _position(self, op: str, axis: Axis, skipna: bool) -> Any:
         axis_number(axis or 0, self)
         (reduced,) = _positions(self, op, check_flag(skipna, "skipna"))
         if is_traced(reduced):
@@ -109,7 +110,7 @@ class SeriesQuantiles(SeriesBase):
         return np.int64(_known_position(reduced, op, len(self), skipna))
 
     @answered_at_once
-    def _label(self, op: str, axis: Any, skipna: bool) -> Any:
+    def _label(self, op: str, axis: Axis, skipna: bool) -> Any:
         position = self._position(op, axis, skipna)
         if is_traced(position):
             raise NotImplementedError(
@@ -151,7 +152,7 @@ class FrameQuantiles(FrameBase):
     def quantile(
         self,
         q: Any = 0.5,
-        axis: Any = 0,
+        axis: Axis = 0,
         numeric_only: bool = False,
         interpolation: str = "linear",
         method: str = "single",
@@ -187,11 +188,11 @@ class FrameQuantiles(FrameBase):
             return self
         return self._columns_at(self._pick(lambda column: column.counts_as_number))
 
-    def idxmin(self, axis: Any = 0, skipna: bool = True, numeric_only: bool = False) -> Any:
+    def idxmin(self, axis: Axis = 0, skipna: bool = True, numeric_only: bool = False) -> Any:
         """The label of the first least value of each column or row; see `idxmax`."""
         return self._labels_of("argmin", axis, skipna, numeric_only)
 
-    def idxmax(self, axis: Any = 0, skipna: bool = True, numeric_only: bool = False) -> Any:
+    def idxmax(self, axis: Axis = 0, skipna: bool = True, numeric_only: bool = False) -> Any:
         """The row label of each column's greatest value; with `axis=1` each row's column label.
 
         Differences from pandas:
@@ -200,7 +201,7 @@ class FrameQuantiles(FrameBase):
         return self._labels_of("argmax", axis, skipna, numeric_only)
 
     @answered_at_once
-    def _labels_of(self, op: str, axis: Any, skipna: bool, numeric_only: bool) -> Any:
+    def _labels_of(self, op: str, axis: Axis, skipna: bool, numeric_only: bool) -> Any:
         frame = self._numbers(numeric_only)
         table, labels = frame._table, frame._labels
         if axis_number(axis, self):

@@ -43,7 +43,12 @@ def quantiles_of_columns(
 
 
 def _quantiles(
-    columns: Any, q: Array, num_rows: Count, plans: tuple[Reduction, ...], how: str, layout: Layout
+    columns: object,
+    q: Array,
+    num_rows: Count,
+    plans: tuple[Reduction, ...],
+    how: str,
+    layout: Layout,
 ) -> tuple[Reduced, ...]:
     selected = _selected(columns, q, num_rows, plans, layout)
     return tuple(
@@ -63,7 +68,7 @@ def _selected(
     )
 
 
-def _select(column: Any, q: Array, rows: Array, plan: Reduction, layout: Layout) -> Any:
+def _select(column: Column, q: Array, rows: Array, plan: Reduction, layout: Layout) -> Any:
     data, present = present_values(plan, column)
     present = present & rows
     if data.dtype == np.bool_:

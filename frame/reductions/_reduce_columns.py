@@ -112,7 +112,7 @@ def placed(
 
 @functools.partial(tiered, static_argnums=(2, 3, 4))
 def reduce_groups(
-    columns: Any,
+    columns: object,
     num_rows: Count,
     plans: tuple[Reduction, ...],
     groups: tuple[tuple[int, ...], ...],
@@ -244,7 +244,7 @@ def _combined(
     return _finished(plan, value, count, num_rows)
 
 
-def _first_pass(plan: Reduction, column: Any, rows: _Rows) -> tuple[Array, Array]:
+def _first_pass(plan: Reduction, column: Column, rows: _Rows) -> tuple[Array, Array]:
     """The reduced value and the number of present values of a column."""
     name = plan.op if plan.op in (*PLACES, "count") else _first_reduction(plan)
     dtype = _sum_dtype(plan) if name in ("sum", "prod") else None
@@ -256,7 +256,7 @@ def _first_pass(plan: Reduction, column: Any, rows: _Rows) -> tuple[Array, Array
     )  # fmt: skip
 
 
-def _is_whole(plan: Reduction, column: Any) -> bool:
+def _is_whole(plan: Reduction, column: Column) -> bool:
     """Whether the numbers of a column are reduced as they are, apart from NaNs."""
     is_cast = column.dtype != plan.dtype
     return column.valid is None and not is_cast and column.dtype.kind in "iuf" and column.is_numeric
@@ -282,7 +282,7 @@ def present_values(plan: Reduction, column: Column) -> tuple[Array, Array]:
     return converted(column.data, plan.dtype), present
 
 
-def _joined(name: str, parts: Sequence[Any]) -> Any:
+def _joined(name: str, parts: Sequence[object]) -> Any:
     """Combines the results of the columns of a group, leaf by leaf."""
     return functools.reduce(functools.partial(jax.tree.map, COMBINE[name]), parts)
 
@@ -330,7 +330,9 @@ def result_dtype(plan: Reduction) -> np.dtype:
     return dtype if dtype.kind in "fc" and not is_wider else _sum_dtype(plan)
 
 
-def _moments(plan: Reduction, column: Any, mean: Array, num_rows: Count, layout: Layout) -> Parts:
+def _moments(
+    plan: Reduction, column: Column, mean: Array, num_rows: Count, layout: Layout
+) -> Parts:
     """Reduces the distances from the mean, in a second pass."""
 
     def parts(rows: Any, mean: Array) -> tuple[Parts, None]:

@@ -3,7 +3,6 @@
 
 import functools
 from collections.abc import Sequence
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -82,7 +81,9 @@ def _common_dtype(dtypes: set[np.dtype]) -> np.dtype | None:
 
 
 @functools.lru_cache(maxsize=64)
-def _labels_on_host(labels: Labels, names: tuple[Any, ...], capacity: int, x64: bool) -> RowIndex:
+def _labels_on_host(
+    labels: Labels, names: tuple[object, ...], capacity: int, x64: bool
+) -> RowIndex:
     """The labels of columns as those of rows, in memory of the host."""
     del names, x64  # part of the cache key: the names of an index may change
     return index_from(narrowed(labels.index), capacity, ON_HOST)
@@ -90,7 +91,7 @@ def _labels_on_host(labels: Labels, names: tuple[Any, ...], capacity: int, x64: 
 
 @functools.partial(tiered, static_argnums=(3, 4, 5))
 def _reduce_to_rows(
-    columns: Any,
+    columns: object,
     num_rows: Count,
     labels: list[Array],
     plans: tuple[Reduction, ...],

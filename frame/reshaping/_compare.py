@@ -18,11 +18,11 @@ class Comparison(NDFrame):
 
     def compare(
         self,
-        other: Any,
+        other: object,
         align_axis: Any = 1,
         keep_shape: bool = False,
         keep_equal: bool = False,
-        result_names: tuple[Any, Any] = ("self", "other"),
+        result_names: tuple[object, object] = ("self", "other"),
     ) -> Any:
         """The rows and columns in which two frames of equal labels differ, side by side.
 
@@ -87,7 +87,7 @@ def _with_differences(rows: Any, differs: Any) -> Any:
     )
 
 
-def _paired_labels(source: Any, left: Any, names: tuple[Any, Any]) -> Labels:
+def _paired_labels(source: object, left: Any, names: tuple[object, object]) -> Labels:
     if not isinstance(source, FrameBase):
         return Labels(pd.Index(list(names)))
     labels = left._labels.index

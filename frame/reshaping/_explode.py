@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`explode`: a row for each element of lists."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ class FrameExplode(FrameBase):
     """`explode` of a frame."""
 
     def explode(
-        self, column: Any, ignore_index: bool = False, *, capacity: int | None = None
+        self, column: object, ignore_index: bool = False, *, capacity: int | None = None
     ) -> Any:
         """Replicates rows for each element of the lists in one or several columns.
 
@@ -60,7 +61,7 @@ class FrameExplode(FrameBase):
             exploded[self._labels.position(label)] = expanded_values(one, lists, table)
         return self._like(rows.with_columns(exploded))
 
-    def _exploded_on_host(self, labels: list[Any]) -> Any:
+    def _exploded_on_host(self, labels: Sequence[object]) -> Any:
         elements = {label: _elements(self[label], len(labels) > 1) for label in labels}
         first, *others = [positions for _, positions in elements.values()]
         if any(not np.array_equal(positions, first) for positions in others):

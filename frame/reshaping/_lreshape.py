@@ -9,7 +9,9 @@ from ..table._arguments import check_flag
 from ..table._ndframe import FrameBase
 
 
-def lreshape(data: Any, groups: Mapping[Hashable, Sequence[Hashable]], dropna: bool = True) -> Any:
+def lreshape(
+    data: object, groups: Mapping[Hashable, Sequence[Hashable]], dropna: bool = True
+) -> Any:
     """Puts the columns of each list below each other, in a column of a new label.
 
     The other columns are repeated. Works inside `jit`.

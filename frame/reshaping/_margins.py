@@ -8,15 +8,17 @@ import numpy as np
 import pandas as pd
 
 from ..table._dtypes import narrowed
+from ..table._ndframe import FrameBase
+from ..table._types import DtypeLike
 
 
 def with_margins(
-    frame: Any,
+    frame: FrameBase,
     table: pd.DataFrame,
     keys: tuple[Sequence[Hashable], Sequence[Hashable], Sequence[Hashable]],
-    aggfunc: Any,
-    name: Any,
-    fill_value: Any,
+    aggfunc: object,
+    name: Hashable,
+    fill_value: object,
     dropna: bool,
 ) -> pd.DataFrame:
     """Appends a column for each value and a row, which reduce all columns and all rows.
@@ -72,18 +74,18 @@ def with_margins(
     return pd.concat([result, row]).rename_axis(index=result.index.names)
 
 
-def _as_tuple(key: Any) -> tuple[Any, ...]:
+def _as_tuple(key: object) -> tuple[Any, ...]:
     return key if isinstance(key, tuple) else (key,)
 
 
-def _known(label: Any) -> Any:
+def _known(label: Hashable) -> Any:
     """A label in which None stands for missing parts, as NaN equals nothing."""
     if isinstance(label, tuple):
         return tuple(None if pd.isna(part) else part for part in label)
     return label
 
 
-def _as(value: Any, dtype: Any) -> Any:
+def _as(value: Any, dtype: DtypeLike) -> Any:
     """A value in a dtype, if it is one of its values."""
     try:
         cast = pd.Series([value]).astype(dtype)[0]
@@ -111,7 +113,7 @@ def normalized_with_margins(table: pd.DataFrame, how: str) -> pd.DataFrame:
     return pd.DataFrame(np.vstack([shares, corner]), table.index, table.columns).fillna(0)
 
 
-def placed_like(frame: Any, table: pd.DataFrame) -> Any:
+def placed_like(frame: FrameBase, table: pd.DataFrame) -> Any:
     """A table of the host as a frame, where another frame is, in the dtypes of the device."""
     columns = [narrowed(table.iloc[:, at]) for at in range(table.shape[1])]
     narrow = pd.DataFrame(dict(enumerate(columns)), index=table.index)

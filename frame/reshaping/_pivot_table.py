@@ -19,16 +19,16 @@ class FramePivotTable(FrameBase):
     def pivot_table(
         self,
         values: Any = None,
-        index: Any = None,
-        columns: Any = None,
-        aggfunc: Any = "mean",
-        fill_value: Any = None,
+        index: object = None,
+        columns: object = None,
+        aggfunc: object = "mean",
+        fill_value: object = None,
         margins: bool = False,
         dropna: bool = True,
         margins_name: str = "All",
         observed: bool = True,
         sort: bool = True,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> Any:
         """Reduces the rows of each pair of keys: a row for each value of `index`, and a column for
         each value of `columns`.
@@ -101,16 +101,16 @@ class FramePivotTable(FrameBase):
 
 
 def crosstab(
-    index: Any,
-    columns: Any,
-    values: Any = None,
-    rownames: Any = None,
-    colnames: Any = None,
-    aggfunc: Any = None,
+    index: object,
+    columns: object,
+    values: object = None,
+    rownames: object = None,
+    colnames: object = None,
+    aggfunc: object = None,
     margins: bool = False,
     margins_name: str = "All",
     dropna: bool = True,
-    normalize: Any = False,
+    normalize: object = False,
 ) -> Any:
     """Counts the rows of each pair of keys, or reduces `values` of them by `aggfunc`.
 
@@ -197,7 +197,7 @@ def _check_known(grouped: Any, observed: bool) -> None:
                 )
 
 
-def _with_all_pairs(table: Any, fill_value: Any, sort: bool) -> Any:
+def _with_all_pairs(table: Any, fill_value: object, sort: bool) -> Any:
     """The rows and columns of all combinations of the values of their levels."""
     if table._table.index.num_levels > 1:
         table = table.reindex(index=_combinations(table.index, sort), fill_value=fill_value)
@@ -220,7 +220,7 @@ def _combinations(labels: pd.Index, sort: bool) -> pd.MultiIndex:
     return pd.MultiIndex.from_product(levels, names=labels.names)
 
 
-def _listed(keys: Any) -> list[Any]:
+def _listed(keys: object) -> list[Any]:
     """Keys as a list: a scalar, an array or a series is one key."""
     if keys is None:
         return []
@@ -234,7 +234,7 @@ def _arrays(keys: Any) -> list[Any]:
     return [NDFrame.series_class(one) if isinstance(one, pd.Series) else one for one in listed]
 
 
-def _names(arrays: Sequence[Any], names: Any, prefix: str) -> list[Hashable]:
+def _names(arrays: Sequence[object], names: Any, prefix: str) -> list[Hashable]:
     if names is not None:
         if len(names) != len(arrays):
             raise AssertionError("arrays and names must have the same length")

@@ -19,6 +19,7 @@ from ..table._recode import look_up
 from ..table._sort import sort_rows
 from ..table._time_bins import bins_of_times, check_times_of_bins, ends_of_times, starts_of_bins
 from ..table._tracing import is_traced
+from ..table._types import LevelOrLevels
 from ..table._user_functions import UntraceableError, as_frames, by_engine
 
 
@@ -80,7 +81,7 @@ class Resampler(BinReductions):
     aggregate = agg
     apply = agg
 
-    def asfreq(self, fill_value: Any = None) -> Any:
+    def asfreq(self, fill_value: object = None) -> Any:
         """The row at the time at which each bin starts; other bins have a fill value.
 
         Example:
@@ -178,7 +179,7 @@ class Resampler(BinReductions):
         return result._like(with_labels(result._table, self._labels, fills, "resample"))
 
 
-def _functions(func: Any, named: Mapping[str, Any]) -> Iterator[Any]:
+def _functions(func: object, named: Mapping[str, object]) -> Iterator[Any]:
     """The functions among the arguments of `agg`."""
     if func is None:
         yield from _functions(list(named.values()), {})
@@ -205,13 +206,13 @@ class ResampleMethods(NDFrame):
 
     def resample(
         self,
-        rule: Any,
-        closed: Any = None,
-        label: Any = None,
+        rule: object,
+        closed: object = None,
+        label: Hashable = None,
         on: Hashable = None,
-        level: Any = None,
-        origin: Any = "start_day",
-        offset: Any = None,
+        level: LevelOrLevels = None,
+        origin: object = "start_day",
+        offset: object = None,
     ) -> Resampler:
         """Groups rows by bins of time, for reductions of each bin, with or without rows.
 
@@ -261,8 +262,8 @@ class ResampleMethods(NDFrame):
         return Resampler(grouped, labels.rename(name), rows, starts, on_host)
 
     def asfreq(
-        self, freq: Any, method: Any = None, how: Any = None, normalize: bool = False,
-        fill_value: Any = None,
+        self, freq: object, method: object = None, how: object = None, normalize: bool = False,
+        fill_value: object = None,
     ) -> Any:  # fmt: skip
         """The rows at regular times, from the first label on to the last.
 
@@ -303,7 +304,7 @@ class ResampleMethods(NDFrame):
         is_normal = check_flag(normalize, "normalize")
         return found.set_axis(labels.normalize(), axis=0) if is_normal else found
 
-    def _times(self, on: Hashable, level: Any) -> tuple[Column, Hashable]:
+    def _times(self, on: Hashable, level: LevelOrLevels) -> tuple[Column, Hashable]:
         """The column of times and its name: a column, or a level of the row labels."""
         of: Any = self
         if on is not None:

@@ -17,12 +17,13 @@ from ..combining._interleaved_rows import interleaved_rows
 from ..table._column_labels import Labels
 from ..table._ndframe import FrameBase
 from ..table._row_index import RANGE, RowIndex
+from ..table._types import LabelOrLabels, LevelOrLevels
 
 
 class FrameStack(FrameBase):
     """Columns to rows."""
 
-    def stack(self, level: Any = -1, future_stack: bool = True) -> Any:
+    def stack(self, level: LevelOrLevels = -1, future_stack: bool = True) -> Any:
         """Moves levels of the column labels to the row labels: each row becomes several.
 
         Works inside `jit`.
@@ -62,11 +63,11 @@ class FrameStack(FrameBase):
 
     def melt(
         self,
-        id_vars: Any = None,
-        value_vars: Any = None,
-        var_name: Any = None,
+        id_vars: LabelOrLabels = None,
+        value_vars: LabelOrLabels = None,
+        var_name: object = None,
         value_name: Hashable = "value",
-        col_level: Any = None,
+        col_level: object = None,
         ignore_index: bool = True,
     ) -> Any:
         """Puts value columns below each other, beside their labels and the repeated id columns.

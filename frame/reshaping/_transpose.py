@@ -9,7 +9,7 @@ from ..table._ndframe import FrameBase, SeriesBase
 class FrameTranspose(FrameBase):
     """Transposition of a frame."""
 
-    def transpose(self, *axes: Any, copy: Any = None) -> Any:
+    def transpose(self, *axes: object, copy: object = None) -> Any:
         """Swaps rows and columns.
 
         Row labels become column labels, so the rows pass through the host, and it is not supported
@@ -38,7 +38,7 @@ class FrameTranspose(FrameBase):
 class SeriesTranspose(SeriesBase):
     """Transposition of a series."""
 
-    def transpose(self, *axes: Any) -> Self:
+    def transpose(self, *axes: object) -> Self:
         """The series itself."""
         del axes
         return self._like(self._table)

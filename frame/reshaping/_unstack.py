@@ -24,6 +24,7 @@ from ..table._row_index import RowIndex
 from ..table._table import Count, is_row
 from ..table._take import take_columns
 from ..table._tracing import is_traced
+from ..table._types import LevelOrLevels
 
 _NO_ROW = np.int32(np.iinfo(np.int32).max)
 
@@ -91,7 +92,7 @@ def unstacked(
     rows: RowIndex,
     keys: RowIndex,
     *,
-    fill_value: Any = None,
+    fill_value: object = None,
     sort: bool = True,
     caller: str = "unstack",
 ) -> Any:
@@ -149,7 +150,9 @@ def _first_rows(
 class FrameUnstack(FrameBase):
     """Rows to columns of a frame."""
 
-    def unstack(self, level: Any = -1, fill_value: Any = None, sort: bool = True) -> Any:
+    def unstack(
+        self, level: LevelOrLevels = -1, fill_value: object = None, sort: bool = True
+    ) -> Any:
         """Moves index levels to the innermost levels of the column labels.
 
         A frame of one index level becomes a series with an entry for each value, column by column.
@@ -175,7 +178,7 @@ class FrameUnstack(FrameBase):
             fill_value=fill_value, sort=sort,
         )  # fmt: skip
 
-    def pivot(self, *, columns: Any, index: Any = ..., values: Any = ...) -> Any:
+    def pivot(self, *, columns: object, index: object = ..., values: Any = ...) -> Any:
         """Reshapes by unique pairs of keys: a row for each value of `index`, or row label, and a
         column for each value of `columns`.
 
@@ -192,7 +195,7 @@ class FrameUnstack(FrameBase):
         """
         table, used = self._table, []
 
-        def levels(keys: Any) -> RowIndex:
+        def levels(keys: object) -> RowIndex:
             listed = keys if isinstance(keys, (list, tuple, pd.Index, np.ndarray)) else [keys]
             used.extend(listed)
             return RowIndex(tuple(self._column(key) for key in listed), tuple(listed))
@@ -211,7 +214,9 @@ class FrameUnstack(FrameBase):
 class SeriesUnstack(SeriesBase):
     """Rows to columns of a series."""
 
-    def unstack(self, level: Any = -1, fill_value: Any = None, sort: bool = True) -> Any:
+    def unstack(
+        self, level: LevelOrLevels = -1, fill_value: object = None, sort: bool = True
+    ) -> Any:
         """Moves index levels to the column labels of a frame; see `JaxFrame.unstack`.
 
         Example:
@@ -227,7 +232,7 @@ class SeriesUnstack(SeriesBase):
         return unstacked(self, [self._only], None, rows, keys, fill_value=fill_value, sort=sort)
 
 
-def _split(of: NDFrame, level: Any) -> tuple[RowIndex, RowIndex]:
+def _split(of: NDFrame, level: LevelOrLevels) -> tuple[RowIndex, RowIndex]:
     """The levels to keep, and those to unstack."""
     positions = of._levels_at(level)
     rest = [at for at in range(of._table.index.num_levels) if at not in positions]

@@ -15,7 +15,7 @@ from ..table._untyped import untyped_pandas
 
 
 def wide_to_long(
-    df: Any, stubnames: Any, i: Any, j: Hashable, sep: str = "", suffix: str = r"\d+"
+    df: object, stubnames: object, i: object, j: Hashable, sep: str = "", suffix: str = r"\d+"
 ) -> Any:
     """Reshapes columns such as "x1980", "x1990" to one column "x" and a row for each suffix.
 
@@ -90,7 +90,7 @@ def _listed(names: Any) -> list[Any]:
     return list(names) if pd.api.types.is_list_like(names) else [names]
 
 
-def _suffixes(labels: Sequence[Any], stub: str, sep: str, suffix: str) -> dict[str, str]:
+def _suffixes(labels: Sequence[object], stub: str, sep: str, suffix: str) -> dict[str, str]:
     """The labels of the columns of a stub, by suffix."""
     pattern = re.compile(rf"^{re.escape(stub)}{re.escape(sep)}{suffix}$")
     own = [label for label in labels if isinstance(label, str) and pattern.match(label)]
@@ -98,7 +98,7 @@ def _suffixes(labels: Sequence[Any], stub: str, sep: str, suffix: str) -> dict[s
 
 
 def _melted(
-    frame: Any, of_stub: dict[str, str], suffixes: list[str], rest: list[Any], stub: str
+    frame: FrameBase, of_stub: dict[str, str], suffixes: list[str], rest: list[object], stub: str
 ) -> Any:
     """The other columns, and a column of the values of a stub, with all rows of each suffix."""
     wide = frame[rest]

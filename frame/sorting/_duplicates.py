@@ -25,6 +25,7 @@ from ..table._row_index import RANGE, as_pandas_index
 from ..table._table import Count, is_row
 from ..table._take import gather, position
 from ..table._tracing import answered_at_once, at_once, is_traced
+from ..table._types import Axis, LabelOrLabels
 
 
 def numbered_rows(
@@ -43,7 +44,7 @@ def told_apart(columns: Sequence[Column], num_rows: Count) -> Sequence[Column]:
 
 
 def _is_repeated(
-    columns: Sequence[Column], num_rows: Count, layout: Layout, keep: Any
+    columns: Sequence[Column], num_rows: Count, layout: Layout, keep: object
 ) -> tuple[Array, Array]:
     """Flags rows that `keep` drops from each group of equal rows, and those that stay."""
     if not (keep is False or keep in ("first", "last")):
@@ -76,7 +77,7 @@ def _numbered(keys: Any, num_rows: Count, layout: Layout) -> tuple[Array, Array]
 
 
 @functools.partial(tiered, static_argnums=(2, 3))
-def _repeated(keys: Any, num_rows: Count, layout: Layout, keep: Any) -> tuple[Array, Array]:
+def _repeated(keys: Any, num_rows: Count, layout: Layout, keep: object) -> tuple[Array, Array]:
     rows = is_row(keys[0].shape[0], num_rows, layout)
     is_kept = rows
     if keep in ("first", False):
@@ -106,7 +107,7 @@ def _count_distinct(keys: Any, missing: Any, num_rows: Count, layout: Layout) ->
 class Duplicates(NDFrame):
     """Duplicate rows of frames and series, based on `_compared`."""
 
-    def _repeated(self, subset: Any, keep: Any) -> tuple[Array, Array]:
+    def _repeated(self, subset: LabelOrLabels, keep: object) -> tuple[Array, Array]:
         table = self._table
         columns = self._compared(subset, "duplicated")
         if not columns:
@@ -114,10 +115,10 @@ class Duplicates(NDFrame):
             return table.layout.constrain(flags)
         return _is_repeated(columns, table.num_rows, table.layout, keep)
 
-    def _duplicated(self, subset: Any, keep: Any) -> Column:
+    def _duplicated(self, subset: LabelOrLabels, keep: object) -> Column:
         return Column(self._repeated(subset, keep)[0])
 
-    def _without_duplicates(self, subset: Any, keep: Any, ignore_index: bool) -> Self:
+    def _without_duplicates(self, subset: LabelOrLabels, keep: object, ignore_index: bool) -> Self:
         check_flag(ignore_index, "ignore_index")
         distinct = filter_rows(self._table, self._repeated(subset, keep)[1])
         return self._like(distinct.replace(index=RANGE) if ignore_index else distinct)
@@ -145,17 +146,17 @@ class FrameDuplicates(Duplicates, FrameBase):
             positions = [position for label in labels for position in self._labels.positions(label)]
         return [self._table.columns[position] for position in positions]
 
-    def duplicated(self, subset: Any = None, keep: Any = "first") -> Any:
+    def duplicated(self, subset: LabelOrLabels = None, keep: object = "first") -> Any:
         """Flags rows that equal an earlier row; missing values are equal to each other."""
         return self._make_series(self._duplicated(subset, keep), None)
 
     @with_inplace
     def drop_duplicates(
         self,
-        subset: Any = None,
+        subset: LabelOrLabels = None,
         *,
-        keep: Any = "first",
-        inplace: Any = False,
+        keep: object = "first",
+        inplace: object = False,
         ignore_index: bool = False,
     ) -> Self:
         """Drops rows that equal an earlier row.
@@ -167,7 +168,7 @@ class FrameDuplicates(Duplicates, FrameBase):
         """
         return self._without_duplicates(subset, keep, ignore_index)
 
-    def nunique(self, axis: Any = 0, dropna: bool = True) -> Any:
+    def nunique(self, axis: Axis = 0, dropna: bool = True) -> Any:
         """Counts the distinct values of each column, or of each row."""
         table, labels = self._table, self._labels.index
         columns = self._compared(None, "nunique")
@@ -193,17 +194,17 @@ class FrameDuplicates(Duplicates, FrameBase):
 class SeriesDuplicates(Duplicates, SeriesBase):
     """Duplicate values of a series."""
 
-    def _compared(self, subset: Any, caller: str) -> Sequence[Column]:
+    def _compared(self, subset: LabelOrLabels, caller: str) -> Sequence[Column]:
         del subset, caller
         return [self._only]
 
-    def duplicated(self, keep: Any = "first") -> Any:
+    def duplicated(self, keep: object = "first") -> Any:
         """Flags values that equal an earlier one; missing values are equal to each other."""
         return self._with_column(self._duplicated(None, keep))
 
     @with_inplace
     def drop_duplicates(
-        self, *, keep: Any = "first", inplace: Any = False, ignore_index: bool = False
+        self, *, keep: object = "first", inplace: object = False, ignore_index: bool = False
     ) -> Self:
         """Drops values that equal an earlier one."""
         return self._without_duplicates(None, keep, ignore_index)

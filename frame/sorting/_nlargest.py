@@ -119,7 +119,7 @@ class SeriesRankedRows(RankedRows, SeriesBase):
         result = _in_order(column.data, missing, table.all_rows, is_decreasing, table.layout)
         return result if is_traced(result) else bool(result)
 
-    def searchsorted(self, value: Any, side: Any = "left", sorter: Any = None) -> Any:
+    def searchsorted(self, value: Any, side: object = "left", sorter: object = None) -> Any:
         """Finds insertion positions for values in a sorted series."""
         if sorter is not None:
             raise NotImplementedError("searchsorted: sorter must be None. Sort the values first.")
@@ -208,14 +208,14 @@ def _in_order(
 class FrameRankedRows(RankedRows, FrameBase):
     """Largest and smallest rows of a frame."""
 
-    def nlargest(self, n: int, columns: Any, keep: str = "first") -> Self:
+    def nlargest(self, n: int, columns: object, keep: str = "first") -> Self:
         """The `n` rows with the largest values, in descending order; `keep` as for a series."""
         return self._first_of(self._positions_of(columns), n, keep, largest=True)
 
-    def nsmallest(self, n: int, columns: Any, keep: str = "first") -> Self:
+    def nsmallest(self, n: int, columns: object, keep: str = "first") -> Self:
         """The `n` rows with the smallest values, in ascending order."""
         return self._first_of(self._positions_of(columns), n, keep, largest=False)
 
-    def _positions_of(self, columns: Any) -> list[int]:
+    def _positions_of(self, columns: object) -> list[int]:
         labels = columns if isinstance(columns, list) else [columns]
         return [self._labels.position(label) for label in labels]

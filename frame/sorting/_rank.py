@@ -2,8 +2,8 @@
 """rank."""
 
 import functools
-from collections.abc import Sequence
-from typing import Any, Self
+from collections.abc import Hashable, Sequence
+from typing import Self
 
 import jax.numpy as jnp
 import numpy as np
@@ -22,12 +22,13 @@ from ..table._ndframe import NDFrame, SeriesBase
 from ..table._objects import sortable
 from ..table._recode import renumbered
 from ..table._table import Count, is_row
+from ..table._types import Axis
 from ..window._cumulative import numeric_part
 
 _METHODS = ("average", "min", "max", "first", "dense")
 
 
-def _rankable(column: Column, label: Any, num_rows: Count) -> Column:
+def _rankable(column: Column, label: Hashable, num_rows: Count) -> Column:
     """Converts a column so that its keys are in the order of its values."""
     if column.dtype.kind == "c":
         raise TypeError(
@@ -114,7 +115,7 @@ class Ranking(NDFrame):
 
     def rank(
         self,
-        axis: Any = 0,
+        axis: Axis = 0,
         method: str = "average",
         numeric_only: bool = False,
         na_option: str = "keep",

@@ -19,6 +19,7 @@ from ..table._objects import sortable
 from ..table._row_index import RANGE
 from ..table._sort import argsort_rows, sort_rows
 from ..table._tracing import is_traced
+from ..table._types import Axis, LabelOrLabels
 
 
 def sort_keys(
@@ -35,7 +36,7 @@ def sort_keys(
     ]
 
 
-def as_directions(ascending: Any, num_keys: int, mismatch: str) -> list[bool]:
+def as_directions(ascending: object, num_keys: int, mismatch: str) -> list[bool]:
     """Validates `ascending`, one flag for all keys or one for each."""
     flags = list(ascending) if isinstance(ascending, (list, tuple)) else [ascending] * num_keys
     if len(flags) != num_keys:
@@ -43,7 +44,7 @@ def as_directions(ascending: Any, num_keys: int, mismatch: str) -> list[bool]:
     return [check_flag(one, "ascending", may_be_int=True) for one in flags]
 
 
-def _check(kind: Any, axis: Any, owner: NDFrame) -> None:
+def _check(kind: object, axis: Axis, owner: NDFrame) -> None:
     if kind not in (None, "quicksort", "mergesort", "heapsort", "stable"):
         raise ValueError(
             "sort kind must be one of {'quicksort', 'heapsort', 'mergesort', 'stable'} "
@@ -74,13 +75,13 @@ class FrameSorting(FrameBase):
         self,
         by: Hashable | Sequence[Hashable],
         *,
-        axis: Any = 0,
+        axis: Axis = 0,
         ascending: bool | Sequence[bool] = True,
         inplace: bool = False,
-        kind: Any = "quicksort",
+        kind: object = "quicksort",
         na_position: str = "last",
         ignore_index: bool = False,
-        key: Any = None,
+        key: object = None,
     ) -> Self:
         """Sorts rows by columns or index levels; `key` transforms the series of each first.
 
@@ -105,7 +106,7 @@ class FrameSorting(FrameBase):
         table = sort_rows(self._table, keys)
         return self._like(table.replace(index=RANGE) if ignore_index else table)
 
-    def _series_by(self, by: Any) -> Any:
+    def _series_by(self, by: LabelOrLabels) -> Any:
         """The series that a label names or an expression calculates."""
         if not is_expression(by):
             return self._make_series(self._column_or_level(by), by)
@@ -129,13 +130,13 @@ class SeriesSorting(SeriesBase):
     def sort_values(
         self,
         *,
-        axis: Any = 0,
+        axis: Axis = 0,
         ascending: bool = True,
         inplace: bool = False,
-        kind: Any = "quicksort",
+        kind: object = "quicksort",
         na_position: str = "last",
         ignore_index: bool = False,
-        key: Any = None,
+        key: object = None,
     ) -> Self:
         """Sorts the values; see `JaxFrame.sort_values`."""
         _check(kind, axis, self)
@@ -145,7 +146,11 @@ class SeriesSorting(SeriesBase):
         return self._like(table.replace(index=RANGE) if ignore_index else table)
 
     def argsort(
-        self, axis: Any = 0, kind: Any = "quicksort", order: Any = None, stable: Any = None
+        self,
+        axis: Axis = 0,
+        kind: object = "quicksort",
+        order: object = None,
+        stable: object = None,
     ) -> Self:
         """Row positions that sort the values, missing values last.
 

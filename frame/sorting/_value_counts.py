@@ -29,6 +29,7 @@ from ..table._sort import sort_rows
 from ..table._table import Count, Table, as_count, is_row
 from ..table._take import moved_columns
 from ..table._tracing import at_once, is_traced
+from ..table._types import Axis
 from ._duplicates import numbered_rows
 
 
@@ -68,7 +69,7 @@ def counted_categories(column: Column, table: Table) -> tuple[Table, Column]:
 def _counts_of_rows(
     columns: Sequence[Column],
     table: Table,
-    names: tuple[Any, ...],
+    names: tuple[object, ...],
     dropna: bool,
     descending: bool | None,
 ) -> Table:
@@ -84,7 +85,7 @@ def _by_count(
     distinct: Table,
     counts: Column,
     keeps: Array | None,
-    names: tuple[Any, ...],
+    names: tuple[object, ...],
     descending: bool | None,
 ) -> Table:
     """The counts of the rows to be kept, sorted unless `descending` is None."""
@@ -96,7 +97,7 @@ def _by_count(
     return table
 
 
-def _labels(levels: Sequence[Column], names: tuple[Any, ...]) -> RowIndex:
+def _labels(levels: Sequence[Column], names: tuple[object, ...]) -> RowIndex:
     return RowIndex(tuple(levels), names, missing_last=len(names) > 1)
 
 
@@ -111,7 +112,7 @@ def _is_small(columns: Sequence[Column], table: Table) -> bool:
 def _counts_together(
     columns: Sequence[Column],
     table: Table,
-    names: tuple[Any, ...],
+    names: tuple[object, ...],
     dropna: bool,
     descending: bool | None,
 ) -> Table:
@@ -143,7 +144,7 @@ class ValueCounts(NDFrame):
     def _count_values(
         self,
         columns: Sequence[Column],
-        labels: Sequence[Any],
+        labels: Sequence[object],
         normalize: bool,
         sort: bool,
         ascending: bool,
@@ -199,7 +200,7 @@ class SeriesValueCounts(ValueCounts, SeriesBase):
         normalize: bool = False,
         sort: bool = True,
         ascending: bool = False,
-        bins: Any = None,
+        bins: object = None,
         dropna: bool = True,
     ) -> Any:
         """Counts each value, in descending order of the count; ties in order of appearance.
@@ -262,7 +263,7 @@ class FrameValueCounts(ValueCounts, FrameBase):
                 )
         return self._count_values(columns, list(labels), normalize, sort, ascending, dropna)
 
-    def mode(self, axis: Any = 0, numeric_only: bool = False, dropna: bool = True) -> Any:
+    def mode(self, axis: Axis = 0, numeric_only: bool = False, dropna: bool = True) -> Any:
         """The most frequent values of each column, sorted."""
         only_rows("mode", axis, self, "Use apply(axis=1) for rows.")
         if is_traced(self._table):

@@ -10,14 +10,15 @@ from typing import Any
 
 from ..combining._concat import concat
 from ..plan._methods import GROUP_TRANSFORMATIONS, looks_up
-from ..plan._node import Call
+from ..plan._node import Call, Node
 from ..plan._relation import Slot
 from ..plan._relations import RELATIONS
 from ..table._ndframe import NDFrame
+from ..table._types import Function
 from ._reductions_first import reductions_of
 
 
-def aligned(node: Call, build: Callable[[Any], Any]) -> Callable[[], Iterator[Any]] | None:
+def aligned(node: Call, build: Function) -> Callable[[], Iterator[Any]] | None:
     """The batches of a call whose inputs have the rows of one plan; None if they have not.
 
     Args:
@@ -54,7 +55,7 @@ def aligned(node: Call, build: Callable[[Any], Any]) -> Callable[[], Iterator[An
     return run
 
 
-def _row_inputs(node: Any) -> tuple[Any, ...]:
+def _row_inputs(node: Node) -> tuple[Any, ...]:
     """The inputs with a row for each row of a call; of a filter, for each row before it."""
     if not isinstance(node, Call):
         return ()
@@ -74,7 +75,7 @@ def _row_inputs(node: Any) -> tuple[Any, ...]:
     return node.inputs if is_each else ()
 
 
-def _is_stream(node: Any) -> bool:
+def _is_stream(node: Node) -> bool:
     """Whether a step has the rows of its input, but needs several of them for each."""
     if not isinstance(node, Call) or not isinstance(node.empty, NDFrame):
         return False
@@ -87,7 +88,7 @@ def _is_rowwise(node: Call) -> bool:
     return RELATIONS[node.method].is_rowwise(node)
 
 
-def _bases(node: Any) -> list[Any]:
+def _bases(node: Node) -> list[Any]:
     """The nodes whose rows are those of a node, the node itself first."""
     if isinstance(node, Call) and node.method == "filter_by":
         return [node]
@@ -98,7 +99,7 @@ def _bases(node: Any) -> list[Any]:
     return [node, *(one for one in lists[0] if all(one in other for other in lists[1:]))]
 
 
-def _common(lists: list[list[Any]]) -> Any:
+def _common(lists: list[list[object]]) -> Any:
     """The first node that is in all lists."""
     if not lists:
         return None
@@ -106,7 +107,7 @@ def _common(lists: list[list[Any]]) -> Any:
     return next((one for one in first if all(one in other for other in others)), None)
 
 
-def _steps(node: Call, base: Any) -> tuple[list[Any], list[Any], list[Any]]:
+def _steps(node: Call, base: object) -> tuple[list[Any], list[Any], list[Any]]:
     """What runs for each batch, in order; what is needed whole; and what is read beside it."""
     steps: list[Any] = []
     wholes: list[Any] = []
@@ -122,7 +123,7 @@ def _steps(node: Call, base: Any) -> tuple[list[Any], list[Any], list[Any]]:
         else:
             follow(one)
 
-    def follow(one: Any) -> None:
+    def follow(one: Call) -> None:
         rows = _row_inputs(one)
         for child in one.inputs:
             visit(child, child in rows)
@@ -132,7 +133,7 @@ def _steps(node: Call, base: Any) -> tuple[list[Any], list[Any], list[Any]]:
     return steps, wholes, streams
 
 
-def _is_plain(node: Any) -> bool:
+def _is_plain(node: Call) -> bool:
     """Whether a step runs on a batch as it is, without reductions over all rows."""
     return RELATIONS[node.method].streams == "aligns" or _is_rowwise(node)
 
@@ -140,7 +141,7 @@ def _is_plain(node: Any) -> bool:
 class _Pieces:
     """Takes rows from batches of any sizes."""
 
-    def __init__(self, batches: Iterator[Any], empty: Any):
+    def __init__(self, batches: Iterator[Any], empty: object):
         self.batches = batches
         self._empty = empty
         self._held: Any = None

@@ -13,6 +13,7 @@ import numpy as np
 from ..plan._joins import join_type, merge_keys
 from ..plan._node import Call, Node
 from ..table._from_host import column_from
+from ..table._ndframe import FrameBase
 from ..table._row_index import RowIndex, label_dtype
 from ._join import Held, Join
 from ._numbering import can_spill
@@ -91,7 +92,7 @@ def _new_labels(count: int, others: Sequence[Hashable]) -> list[str]:
     return [f"{prefix}{number}" for number in range(count)]
 
 
-def _split(batches: Iterator[Any], template: Any) -> Counted:
+def _split(batches: Iterator[Any], template: FrameBase) -> Counted:
     """Rows of the left join as those of its left side and the counts of the last column."""
     labels = template._labels
     try:

@@ -18,9 +18,10 @@ from ..plan._relation import INDEX, all_of, listed
 from ..plan._relations import needed
 from ..table._column_labels import Labels
 from ..table._from_host import column_from
-from ..table._ndframe import SeriesBase
+from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._row_index import label_dtype
 from ..table._take import any_missing
+from ..table._types import Options
 from ._runs import Order, SortedRuns
 from ._spilling_groups import in_order
 from ._steps import BatchesFrom, Step, StepFiles, from_first
@@ -115,7 +116,7 @@ class _RowsByKey:
         self._drops_missing = node.arguments["groups"].get("dropna", True)
         self.is_any_left_out = False
 
-    def add(self, batch: Any) -> None:
+    def add(self, batch: FrameBase) -> None:
         """Adds the rows of a batch."""
         stop = self._num_rows + len(batch)
         if len(batch):
@@ -132,14 +133,14 @@ class _RowsByKey:
             "is any left out": self.is_any_left_out,
         }
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: Options) -> None:
         """Takes the runs of a state."""
         self.runs.restore(state["runs"])
         self._num_rows = state["rows"]
         self.is_any_left_out = state["is any left out"]
 
 
-def _has_missing(batch: Any, keys: Sequence[Hashable]) -> bool:
+def _has_missing(batch: FrameBase, keys: Sequence[Hashable]) -> bool:
     """Whether a row of a batch has no value in a key."""
     columns = [column for column in map(batch._column, keys) if column.can_miss]
     num_rows = batch._table.num_rows
@@ -175,7 +176,7 @@ def _whole_groups(
         yield concat(held) if len(held) > 1 else held[0], rows.is_any_left_out
 
 
-def _last_start(before: Any, frame: Any, keys: Sequence[Hashable]) -> int | None:
+def _last_start(before: Any, frame: NDFrame, keys: Sequence[Hashable]) -> int | None:
     """The row of a sorted frame where its last group starts; None if it starts before."""
     rows = frame[list(keys)].to_pandas().reset_index(drop=True)
     if before is not None:
@@ -197,25 +198,25 @@ def _in_row_order(frames: Iterator[Any], empty: Any, batch_rows: int, step: Step
         yield rows.drop(columns=[_ROW])
 
 
-def _with_rows(rows: Any, numbers: np.ndarray) -> Any:
+def _with_rows(rows: FrameBase, numbers: np.ndarray) -> Any:
     """A frame of all columns and of row numbers."""
     table, labels = rows._table, _labels_of(rows)
     column = column_from(numbers.astype(label_dtype()), table.capacity, table.layout)
     return rows._make_frame((*table.columns, column), Labels.of([*labels, _ROW]))
 
 
-def _labels_of(rows: Any) -> list[Hashable]:
+def _labels_of(rows: FrameBase) -> list[Hashable]:
     return ["value"] if isinstance(rows, SeriesBase) else list(rows._labels)
 
 
-def _like(rows: Any, template: Any) -> Any:
+def _like(rows: NDFrame, template: FrameBase) -> Any:
     """A frame as the frame or the series that the plan gives."""
     if isinstance(template, SeriesBase):
         return rows._make_series(rows._table.columns[0], template._name)
     return rows._make_frame(rows._table.columns, template._labels)
 
 
-def _selected(rows: Any, template: Any) -> Any:
+def _selected(rows: Any, template: NDFrame) -> Any:
     if isinstance(template, SeriesBase):
         return rows[template._name]
     return rows[list(template._labels)]

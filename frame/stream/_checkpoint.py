@@ -16,7 +16,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..io._construction import table_of_arrow
-from ..table._ndframe import FrameBase, SeriesBase
+from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._types import Options
 from ._job import difference
 from ._replacing import new_file, read_arrow, write_arrow
 from ._stage import Stage, close, joined
@@ -44,7 +45,7 @@ class Checkpoint:
         BlockingIOError: another process runs the job.
     """
 
-    def __init__(self, folder: Any, job: dict[str, Any]):
+    def __init__(self, folder: Any, job: Options):
         self._folder = os.path.abspath(os.fspath(folder))
         self._job = {"jaxframes checkpoint": FORMAT, **job}
 
@@ -59,7 +60,7 @@ class Checkpoint:
             raise
         return self
 
-    def __exit__(self, kind: Any, *error: Any) -> None:
+    def __exit__(self, kind: object, *error: object) -> None:
         try:
             if kind is None:
                 self._clear()
@@ -198,6 +199,6 @@ class Checkpoint:
         frame._labels = empty._labels
         return frame
 
-    def _frame(self, number: int, template: Any) -> Any:
+    def _frame(self, number: int, template: NDFrame) -> Any:
         table = read_arrow(self._path(number))
         return FrameBase.frame_class._of(*table_of_arrow(table, template._layout))

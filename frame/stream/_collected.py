@@ -20,7 +20,7 @@ class Collected(Lazy):
         batch_rows: int | None = None,
         memory_limit: int | str | None = None,
         progress: bool | None = None,
-        checkpoint: Any = None,
+        checkpoint: object = None,
     ) -> Any:
         """Runs the plan: at once, or over batches of rows if a size or a limit is given.
 

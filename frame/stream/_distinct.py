@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..combining._concat import concat
+from ..table._ndframe import NDFrame
+from ..table._types import Options
 from ._numbering import ROW, can_spill, plain, with_numbers
 from ._partitions import MOST_LEVELS, Partition, Partitions, bits_for
 from ._steps import StepFiles
@@ -47,7 +49,7 @@ class DistinctRows:
         """Whether rows are on disk."""
         return self._parts is not None
 
-    def add(self, frame: Any) -> None:
+    def add(self, frame: NDFrame) -> None:
         """Adds the distinct rows of a frame."""
         self._held.append(self._distinct(frame))
         sizes = [len(part) for part in self._held]
@@ -89,7 +91,7 @@ class DistinctRows:
         parts = None if self._parts is None else self._parts.state()
         return {"memory": {"files": names}, "parts": parts}
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: Options) -> None:
         """Takes the rows of files; see `_steps.Kept`."""
         self._held = list(map(self._files.read, state["memory"]["files"]))
         if state["parts"] is not None:
@@ -124,7 +126,7 @@ class NumberedDistinctRows(DistinctRows):
 
     _num_rows = 0
 
-    def add(self, frame: Any) -> None:
+    def add(self, frame: NDFrame) -> None:
         """Adds the distinct rows of a batch."""
         numbered = with_numbers(plain(frame), ROW, self._num_rows)
         self._num_rows += len(frame)
@@ -135,7 +137,7 @@ class NumberedDistinctRows(DistinctRows):
         state = super().state()
         return None if state is None else {**state, "rows": self._num_rows}
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: Options) -> None:
         """Takes a state; see `_steps.Kept`."""
         super().restore(state)
         self._num_rows = state["rows"]

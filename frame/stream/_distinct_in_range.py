@@ -10,7 +10,9 @@ import pyarrow as pa
 
 from ...primitives._direct_index import DirectIndex
 from ..io._construction import table_of_arrow
-from ..table._ndframe import FrameBase
+from ..plan._node import Node
+from ..table._ndframe import FrameBase, NDFrame
+from ..table._types import Options
 from ._arrow_rows import arrow_of, in_schema
 from ._key_bounds import Bounds, beyond_bounds, key_bounds, num_slots
 from ._numbering import can_spill, plain
@@ -22,7 +24,7 @@ SLOTS_PER_ROW = 8
 _NONE = np.int32(2**31 - 1)
 
 
-def bounds_for(node: Any, labels: Sequence[Any], batch_rows: int) -> Bounds | None:
+def bounds_for(node: Node, labels: Sequence[object], batch_rows: int) -> Bounds | None:
     """The bounds of the keys, if `DistinctInRange` finds rows; else None.
 
     Args:
@@ -68,7 +70,7 @@ class DistinctInRange:
         self._held: list[pa.Table] = []
         self._paths: list[str] = []
 
-    def add(self, batch: Any) -> None:
+    def add(self, batch: NDFrame) -> None:
         """Adds the rows of a batch whose keys are new."""
         if not len(batch):
             return
@@ -114,7 +116,7 @@ class DistinctInRange:
         self._write()
         return {"files": list(map(os.path.basename, self._paths))}
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: Options) -> None:
         """Takes the rows of files."""
         self._paths = list(map(self._files.path_of, state["files"]))
         for rows in self._tables():

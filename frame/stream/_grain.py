@@ -8,11 +8,13 @@ from typing import Any
 import grain
 
 from ..plan._node import Node
+from ..table._ndframe import FrameBase
+from ..table._types import Options
 from ._random_access import RowsByPosition
 from ._training import Batches, Recipe
 
 
-def arrays_of(frame: Any) -> dict[Any, Any]:
+def arrays_of(frame: FrameBase) -> dict[Any, Any]:
     """The columns of a batch as NumPy arrays by label."""
     return {label: frame[label].to_numpy() for label in frame._labels}
 
@@ -86,7 +88,7 @@ class PlanIterator(grain.DatasetIterator):
         """The position behind the last batch."""
         return self._batches.state()
 
-    def set_state(self, state: dict[str, Any]) -> None:
+    def set_state(self, state: Options) -> None:
         """Goes on from a position."""
         resumed = Batches(self._recipe, state)
         self._batches.close()

@@ -17,8 +17,9 @@ from ..plan._node import Call
 from ..plan._relation import listed
 from ..table._column import Array, Column
 from ..table._column_labels import Labels
-from ..table._ndframe import SeriesBase
+from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._table import Table
+from ..table._types import Options
 from ._numbering import ROW, with_column, with_numbers
 
 # The partial columns of each reduction: the parts of its accumulator.
@@ -81,7 +82,7 @@ class Grouping:
             for part in _PARTS[output.function]
         }
 
-    def named(self, batch: Any, first_row: int = 0) -> Any:
+    def named(self, batch: FrameBase, first_row: int = 0) -> Any:
         """The keys `k0`, ... and the values `v0`, ... of a batch, and the row numbers if kept."""
         columns = [batch._column(label) for label in (*self.keys, *self.values)]
         names = [*self.key_names, *(f"v{position}" for position in range(len(self.values)))]
@@ -102,7 +103,7 @@ class GroupState:
         self.grouping = grouping
         self._partials = list(partials)
 
-    def add(self, partials: Any) -> None:
+    def add(self, partials: NDFrame) -> None:
         """Adds the partial rows of a batch."""
         self._partials.append(partials)
         sizes = [len(partial) for partial in self._partials]
@@ -184,7 +185,7 @@ class GroupState:
         return rows
 
     @classmethod
-    def of(cls, grouping: Grouping, partials: Any) -> "GroupState":
+    def of(cls, grouping: Grouping, partials: object) -> "GroupState":
         """A state of partial rows, of which several may be of one group."""
         state = cls(grouping)
         state.add(state._merged(partials))
@@ -246,7 +247,7 @@ def _finished(parts: tuple[Array, ...], function: str, ddof: int) -> Array:
     return ACCUMULATORS[function].finish(parts, ddof)
 
 
-def merged_groups(grouping: Grouping, rows: Iterable[Any]) -> Iterator[GroupState]:
+def merged_groups(grouping: Grouping, rows: Iterable[object]) -> Iterator[GroupState]:
     """Merges partial rows that are sorted by their keys.
 
     The groups of a frame are final but for the last one, which the next frame may continue.
@@ -293,7 +294,7 @@ def _keys_before(call: Call) -> list[Hashable]:
 
 
 def grouping(
-    keys: Sequence[Hashable], pairs: Sequence[Any], options: Any, dropna: bool, node: Any
+    keys: Sequence[Hashable], pairs: Sequence[Any], options: Options, dropna: bool, node: Any
 ) -> Grouping | None:
     """A grouping with pairs of a column and a reduction; None if their states do not merge."""
     functions = {function for _, function in pairs}

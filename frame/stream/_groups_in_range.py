@@ -12,12 +12,12 @@ from ...primitives._direct_index import DirectIndex
 from ...primitives.staging import tiered
 from ..groupby._grouped_column import Reduction
 from ..groupby._one_pass_sums import SIZES, SUMS, count_of, sum_of, sums_from
-from ..plan._node import Call, Scan
+from ..plan._node import Call, Node, Scan
 from ..plan._value_ranges import value_ranges
 from ..table._column import Array
 from ..table._dtypes import wide
 from ..table._layout import ONE_DEVICE
-from ..table._ndframe import FrameBase
+from ..table._ndframe import FrameBase, NDFrame
 from ._groups import Grouping, grouping_of
 from ._key_bounds import Bounds, beyond_bounds, key_bounds, num_slots
 
@@ -32,7 +32,7 @@ _REDUCTIONS = {
 }
 
 
-def bounds_for(grouping: Grouping, node: Any, batch_rows: int) -> Bounds | None:
+def bounds_for(grouping: Grouping, node: Node, batch_rows: int) -> Bounds | None:
     """The bounds of the keys, if `GroupsInRange` finds groups; else None.
 
     Args:
@@ -85,7 +85,7 @@ class GroupsInRange:
         """Whether there are no groups."""
         return not self._sums
 
-    def add(self, rows: Any) -> None:
+    def add(self, rows: NDFrame) -> None:
         """Adds the rows of a batch that is named by `Grouping.named`.
 
         Raises:

@@ -14,7 +14,7 @@ def portable_text(source: Any) -> str:
     return f"{source.text()} {sizes}"
 
 
-def files_of(source: Any) -> list[str]:
+def files_of(source: object) -> list[str]:
     """The files of a source."""
     if isinstance(source, Files):
         return list(source.files())

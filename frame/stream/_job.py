@@ -13,6 +13,7 @@ from ..plan._identity import identity
 from ..plan._node import Node, Scan
 from ..plan._run import in_order
 from ..plan._sources import CsvFile, Memory
+from ..table._types import Options
 from ._files import naming, stamp
 from ._identity import files_of
 
@@ -45,7 +46,7 @@ def job_of(plan: Node, root: Any, options: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def difference(old: dict[str, Any], new: dict[str, Any]) -> str | None:
+def difference(old: Options, new: Options) -> str | None:
     """Says which part of a job differs; None if all are equal."""
     for part, remedy in _REMEDIES.items():
         before, now = old.get(part), new[part]
@@ -65,7 +66,7 @@ def _source_text(source: Any) -> str:
     return f"{source.text()} {list(map(os.path.abspath, files)) or _hash_of_rows(source)}"
 
 
-def _facts(path: str, source: Any) -> dict[str, Any]:
+def _facts(path: str, source: object) -> dict[str, Any]:
     """The size, the time of the last change, and the row groups of a file."""
     num_bytes, modified = stamp(path)
     facts: dict[str, Any] = {"bytes": num_bytes, "modified": modified}
@@ -105,7 +106,7 @@ class _Hashed:
         """Does nothing."""
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """A value as JSON gives it back."""
     if isinstance(value, (list, tuple)):
         return [_plain(one) for one in value]

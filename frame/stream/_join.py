@@ -17,7 +17,9 @@ from ..plan._joins import join_type
 from ..plan._node import Call
 from ..table._column import host_array
 from ..table._column_labels import Labels
+from ..table._ndframe import FrameBase, NDFrame
 from ..table._take import settled
+from ..table._types import Function
 from ._numbering import names, plain, with_column, with_numbers
 from ._reader import at_capacity
 from ._runs import Order
@@ -67,18 +69,18 @@ class Join:
         ]
         return Order(by, (True,) * len(by), missing_first=frozenset(times))
 
-    def left_side(self, frame: Any, first_row: int) -> Any:
+    def left_side(self, frame: FrameBase, first_row: int) -> Any:
         """A frame of the left side with row numbers, and copies of the keys if needed."""
         keys = [frame._column(key) for key in self.left_keys]
         for name, column in zip(self._key_names, keys, strict=False):
             frame = with_column(frame, name, column)
         return with_numbers(frame._with_range(), LEFT, first_row)
 
-    def right_side(self, frame: Any, first_row: int) -> Any:
+    def right_side(self, frame: NDFrame, first_row: int) -> Any:
         """A frame of the right side with row numbers."""
         return with_numbers(frame._with_range(), RIGHT, first_row)
 
-    def run(self, how: str, left: Any, right: Any) -> Any:
+    def run(self, how: str, left: NDFrame, right: NDFrame) -> Any:
         """Merges two frames, with or without row numbers."""
         arguments = {**self.call.arguments, "how": how}
         return Call.of("merge", self.call.inputs, arguments).run(left, right)
@@ -114,16 +116,16 @@ class Join:
             columns += copies
         return rows._with_columns([*columns, *rows._table.columns[len(columns) :]])
 
-    def pairs(self, left: Any, right: Any) -> Any:
+    def pairs(self, left: NDFrame, right: NDFrame) -> Any:
         """Rows with a match."""
         return self._arranged(self.run("inner" if self.left_keys else "cross", left, right))
 
-    def of_left(self, left: Any) -> Any:
+    def of_left(self, left: NDFrame) -> Any:
         """Left rows without a match."""
         rows = self.run("left", left, self._empty_sides[1])
         return self._arranged(rows, {RIGHT: np.zeros(len(rows), np.int32)})
 
-    def of_right(self, right: Any) -> Any:
+    def of_right(self, right: FrameBase) -> Any:
         """Right rows without a match."""
         rows = self.run("right", self._empty_sides[0], right)
         keys = [right._column(key) for key in self.right_keys]
@@ -144,7 +146,7 @@ class Join:
         columns = [*kept, *(columns[name] for name in last)]
         return rows._make_frame(columns, Labels.of([*names(len(kept)), *last]))._with_range()
 
-    def finished(self, rows: Any) -> Any:
+    def finished(self, rows: NDFrame) -> Any:
         """The result of the merge, without the columns that ordered it."""
         template = self.call.empty
         columns = list(rows._table.columns[: len(template._table.columns)])
@@ -162,7 +164,7 @@ class Join:
         first, last = 0 if keeps_right else num_left, num_columns if keeps_left else num_left
         return range(first, last)
 
-    def joined(self, left_pieces: Pieces, right_pieces: Iterable[Any]) -> Iterator[Any]:
+    def joined(self, left_pieces: Pieces, right_pieces: Iterable[object]) -> Iterator[Any]:
         """The result of two parts that hold all rows of their keys, in any order.
 
         Each right piece is joined with all left pieces, which are asked for once for each. In
@@ -194,9 +196,7 @@ class Join:
         if not has_right and self.type.keeps[0]:
             yield from map(self.of_left, left_pieces())
 
-    def _of_unmatched(
-        self, frame: Any, matched: np.ndarray, make: Callable[[Any], Any]
-    ) -> Iterator[Any]:
+    def _of_unmatched(self, frame: Any, matched: np.ndarray, make: Function) -> Iterator[Any]:
         if not matched.all():
             yield make(frame.iloc[np.flatnonzero(~matched)])
 
@@ -204,7 +204,7 @@ class Join:
 class Held:
     """A right piece in memory, and the number of its rows for each key."""
 
-    def __init__(self, piece: Any, join: Join):
+    def __init__(self, piece: FrameBase, join: Join):
         self.piece, self._join = piece, join
         self._most, self._counts = len(piece), None
         keys = [piece._column(key) for key in join.right_keys]
@@ -216,7 +216,7 @@ class Held:
         self._counts = groups.agg(n=("n", "sum"))
         self._most = int(self._counts["n"].max())
 
-    def counts(self, batch: Any) -> np.ndarray:
+    def counts(self, batch: FrameBase) -> np.ndarray:
         """The number of matches of each row of a left batch."""
         if self._counts is None:
             return np.full(len(batch), self._most)
@@ -240,20 +240,20 @@ class Held:
             first = last
 
 
-def _alone(frame: Any, label: Hashable) -> Any:
+def _alone(frame: FrameBase, label: Hashable) -> Any:
     return plain(frame._make_frame([frame._column(label)], Labels.of(["c"])))
 
 
-def _numbers(frame: Any, label: str) -> np.ndarray:
+def _numbers(frame: FrameBase, label: str) -> np.ndarray:
     return host_array(frame._column(label).stored.data)[: len(frame)]
 
 
-def _mark(matched: np.ndarray, frame: Any, pairs: Any, label: str) -> None:
+def _mark(matched: np.ndarray, frame: FrameBase, pairs: Any, label: str) -> None:
     """Marks the rows of a frame that are in some pairs, by their ascending numbers."""
     matched[np.searchsorted(_numbers(frame, label), _numbers(pairs, label))] = True
 
 
-def _with_last(items: Iterable[Any]) -> Iterator[tuple[Any, bool]]:
+def _with_last(items: Iterable[object]) -> Iterator[tuple[Any, bool]]:
     """Items, each with whether it is the last one."""
     items = iter(items)
     item = next(items, None)

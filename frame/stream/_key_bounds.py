@@ -3,16 +3,16 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from ..plan._node import Call
+from ..plan._node import Call, Node
 from ..plan._value_ranges import integer_bounds, value_ranges
 
 # The least and the greatest value of each key.
 Bounds: TypeAlias = Sequence[tuple[int, int]]
 
 
-def key_bounds(node: Any, labels: Sequence[Any], most_slots: int) -> Bounds | None:
+def key_bounds(node: Node, labels: Sequence[object], most_slots: int) -> Bounds | None:
     """The bounds of key columns, if a table has room for each combination of their values.
 
     Args:

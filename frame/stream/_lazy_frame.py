@@ -9,6 +9,7 @@ import pandas as pd
 from ..plan._lazy import Lazy
 from ..plan._lazy_frame import FramePlan, plan_of_frame
 from ..table._ndframe import FrameBase
+from ..table._types import Sharding
 from . import _streams
 from ._collected import Collected
 
@@ -45,15 +46,15 @@ class LazyFrame(FramePlan, Collected):
 
     def to_parquet(
         self,
-        path: Any,
+        path: object,
         *,
         partition_cols: Sequence[str] | None = None,
         max_rows_per_file: int | None = None,
         batch_rows: int | None = None,
         memory_limit: int | str | None = None,
         progress: bool | None = None,
-        checkpoint: Any = None,
-        **options: Any,
+        checkpoint: object = None,
+        **options: object,
     ) -> None:
         """Runs the plan and writes the result as Parquet; see `JaxFrame.to_parquet`.
 
@@ -102,13 +103,13 @@ class LazyFrame(FramePlan, Collected):
 
     def to_csv(
         self,
-        path_or_buf: Any = None,
+        path_or_buf: object = None,
         *,
         batch_rows: int | None = None,
         memory_limit: int | str | None = None,
         progress: bool | None = None,
-        checkpoint: Any = None,
-        **options: Any,
+        checkpoint: object = None,
+        **options: object,
     ) -> str | None:
         """Runs the plan and writes comma-separated values; see `JaxFrame.to_csv`.
 
@@ -127,7 +128,7 @@ class LazyFrame(FramePlan, Collected):
             progress=progress, checkpoint=checkpoint,
         )  # fmt: skip
 
-    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+    def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
         return _streams.arrow_reader(self._plan).__arrow_c_stream__(requested_schema)
 
     def batches(
@@ -138,10 +139,10 @@ class LazyFrame(FramePlan, Collected):
         shuffle_buffer: int | None = None,
         seed: int = 0,
         epochs: int | None = 1,
-        state: Mapping[str, Any] | None = None,
+        state: Mapping[str, object] | None = None,
         batch_rows: int | None = None,
         memory_limit: int | str | None = None,
-        sharding: Any = None,
+        sharding: Sharding = None,
     ) -> Any:
         """Runs the plan and iterates over frames of `size` rows and one capacity.
 

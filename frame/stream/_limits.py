@@ -2,9 +2,9 @@
 """The size of batches: given in rows, or derived from a memory limit."""
 
 import re
-from typing import Any
 
 from ..plan._node import Scan
+from ..table._ndframe import NDFrame
 
 # Compiled programs, threads and the readers' buffers, however many rows there are.
 FIXED_BYTES = 224 * 2**20
@@ -22,7 +22,7 @@ STRING_BYTES = 24
 _UNITS = {"": 1, "K": 10, "M": 20, "G": 30, "T": 40}
 
 
-def as_bytes(limit: Any) -> int:
+def as_bytes(limit: object) -> int:
     """Converts a memory limit such as 2**31, "2GiB" or "500MB" to bytes."""
     if isinstance(limit, int) and not isinstance(limit, bool) and limit > 0:
         return limit
@@ -39,7 +39,7 @@ def as_bytes(limit: Any) -> int:
     return int(float(number) * scale)
 
 
-def rows_of_batches(scans: list[Scan], batch_rows: Any, memory_limit: Any) -> int:
+def rows_of_batches(scans: list[Scan], batch_rows: object, memory_limit: object) -> int:
     """The number of rows of a batch.
 
     Raises:
@@ -59,7 +59,7 @@ def rows_of_batches(scans: list[Scan], batch_rows: Any, memory_limit: Any) -> in
     return max(for_rows // (copies * max(row_bytes, 1)), LEAST_BATCH_ROWS)
 
 
-def row_bytes_of(frame: Any) -> int:
+def row_bytes_of(frame: NDFrame) -> int:
     """The bytes of a row, of strings by their assumed length."""
     columns = (*frame._table.columns, *frame._table.index.stored)
     return sum(

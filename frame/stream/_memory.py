@@ -11,7 +11,7 @@ import pyarrow as pa
 _LEAST_SECONDS = 0.25
 
 
-def giving_back(batches: Iterable[Any]) -> Iterator[Any]:
+def giving_back(batches: Iterable[object]) -> Iterator[Any]:
     """Yields batches, and gives free memory back after some of them."""
     last = time.monotonic()
     for batch in batches:

@@ -13,6 +13,8 @@ from typing import Any
 
 from ..plan._joins import join_type, merge_keys
 from ..plan._node import Call
+from ..table._ndframe import NDFrame
+from ..table._types import Function, Options
 from ._join import Held, Join
 from ._numbering import can_spill
 from ._partitions import MOST_LEVELS, Partition, Partitions, bits_for
@@ -166,7 +168,7 @@ def _rows(
     return False, parts.rows(_chained(left_held, left_batches), right_all)
 
 
-def _generator(batches: Iterable[Any]) -> Generator[Any, None, None]:
+def _generator(batches: Iterable[object]) -> Generator[Any, None, None]:
     yield from batches
 
 
@@ -181,7 +183,7 @@ def _held(batches: Iterator[Any], most_rows: int) -> tuple[list[Any], bool]:
     return held, False
 
 
-def _chained(held: list[Any], batches: Iterable[Any]) -> Iterator[Any]:
+def _chained(held: list[object], batches: Iterable[object]) -> Iterator[Any]:
     """Batches that are held, which leave memory, and those after them."""
     held.reverse()
     while held:
@@ -197,7 +199,7 @@ def _numbered(batches: Iterable[Any], side: Callable[[Any, int], Any]) -> Iterat
         first_row += len(batch)
 
 
-def _with_held(join: Join, batches: Iterator[Any], other: Any) -> Iterator[Any]:
+def _with_held(join: Join, batches: Iterator[Any], other: object) -> Iterator[Any]:
     """Joins each left batch with the right side, in the order of the left rows."""
     held = Held(other, join)
     try:
@@ -244,13 +246,11 @@ class _Parts:
 class _Side:
     """One side in parts; see `_steps.Kept`."""
 
-    def __init__(
-        self, side: Callable[[Any, int], Any], keys: list[int], files: StepFiles, empty: Any
-    ):
+    def __init__(self, side: Function, keys: list[int], files: StepFiles, empty: object):
         self._side, self._num_rows = side, 0
         self.parts = Partitions(keys, files, template=side(empty, 0))
 
-    def add(self, batch: Any) -> None:
+    def add(self, batch: NDFrame) -> None:
         """Adds the rows of a batch with their numbers."""
         self.parts.add(self._side(batch, self._num_rows))
         self._num_rows += len(batch)
@@ -259,7 +259,7 @@ class _Side:
         """The files of the parts, and the number of their rows."""
         return {"parts": self.parts.state(), "rows": self._num_rows}
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: Options) -> None:
         """Takes a state."""
         self.parts.restore(state["parts"])
         self._num_rows = state["rows"]

@@ -10,14 +10,14 @@ from ...shardings._compat import is_x64_enabled
 from ..table._column import Column
 from ..table._column_labels import Labels
 from ..table._from_host import column_from
-from ..table._ndframe import SeriesBase
+from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._take import resized
 
 # The label of the column. Columns beside it are named c0, c1, ...
 ROW = "row number"
 
 
-def with_numbers(frame: Any, label: str, start: int) -> Any:
+def with_numbers(frame: FrameBase, label: str, start: int) -> Any:
     """Appends a column of row numbers from `start` on.
 
     Raises:
@@ -32,7 +32,7 @@ def with_numbers(frame: Any, label: str, start: int) -> Any:
     return with_column(frame, label, np.arange(start, stop, dtype=dtype))
 
 
-def with_column(frame: Any, label: str, values: Any) -> Any:
+def with_column(frame: FrameBase, label: str, values: object) -> Any:
     """Appends a column of as many rows: an array on the host, or a column of any capacity."""
     table = frame._table
     if isinstance(values, Column):
@@ -42,7 +42,7 @@ def with_column(frame: Any, label: str, values: Any) -> Any:
     return frame._make_frame((*table.columns, values), Labels.of([*frame._labels, label]))
 
 
-def plain(rows: Any) -> Any:
+def plain(rows: NDFrame) -> Any:
     """A frame with the columns c0, c1, ... of a frame or a series."""
     columns = rows._table.columns
     return rows._make_frame(columns, Labels.of(names(len(columns))))
@@ -53,7 +53,7 @@ def names(count: int) -> list[str]:
     return [f"c{position}" for position in range(count)]
 
 
-def like(rows: Any, template: Any) -> Any:
+def like(rows: NDFrame, template: Any) -> Any:
     """The first columns of a plain frame as a frame or a series with the labels of another."""
     columns = rows._table.columns[: len(template._table.columns)]
     if isinstance(template, SeriesBase):
@@ -69,7 +69,7 @@ def can_spill(columns: Sequence[Column]) -> bool:
     )
 
 
-def positions_of(labels: Sequence[Hashable] | None, rows: Any) -> list[int]:
+def positions_of(labels: Sequence[Hashable] | None, rows: FrameBase) -> list[int]:
     """The positions of columns by label; all if `labels` is None."""
     if labels is None or isinstance(rows, SeriesBase):
         return list(range(len(rows._table.columns)))

@@ -12,6 +12,7 @@ import pyarrow as pa
 from ..io._construction import table_of_arrow
 from ..table._column_labels import Labels
 from ..table._ndframe import FrameBase
+from ..table._types import Options
 from ._arrow_rows import arrow_of, in_schema
 from ._hashes import hashes_of
 from ._numbering import like, plain
@@ -64,7 +65,7 @@ class Partitions:
         self._open = files.closed_with(contextlib.ExitStack())
         self._writer: SpillWriter | None = None
 
-    def add(self, frame: Any) -> None:
+    def add(self, frame: FrameBase) -> None:
         """Appends the rows of a frame to their parts, in their order."""
         num_rows = len(frame)
         if not num_rows:
@@ -110,7 +111,7 @@ class Partitions:
             "labels": [] if self._template is None else list(map(str, self._template._labels)),
         }
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: Options) -> None:
         """Takes the rows of files; see `_steps.Kept`."""
         paths = map(self._files.path_of, state["files"])
         self._written = list(zip(paths, state["pieces"], strict=True))

@@ -108,7 +108,7 @@ class Parts:
         _remove_others(self._folder, old)
         return old
 
-    def __exit__(self, kind: Any, *error: Any) -> None:
+    def __exit__(self, kind: object, *error: object) -> None:
         try:
             if kind is None:
                 self._commit()
@@ -331,7 +331,7 @@ def _encoded(table: pa.Table, keys: Sequence[str]) -> tuple[np.ndarray, list[Any
     return codes, columns
 
 
-def _text(name: str, value: Any) -> str:
+def _text(name: str, value: object) -> str:
     """A value as the name of a folder."""
     if value is None:
         return _NULL

@@ -4,7 +4,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..plan._node import Scan
+from ..plan._node import Node, Scan
 from ._operators import Inputs, stage_of_call
 from ._stage import Stage
 from ._steps import Steps
@@ -13,7 +13,7 @@ from ._steps import Steps
 Read = Callable[..., Iterator[Any]]
 
 
-def pipeline(node: Any, read: Read, batch_rows: int, steps: Steps | None = None) -> Stage:
+def pipeline(node: Node, read: Read, batch_rows: int, steps: Steps | None = None) -> Stage:
     """Builds the pipeline of an optimised plan; nothing runs yet.
 
     Args:

@@ -34,8 +34,8 @@ def stage_of(
     plan: Node,
     optimizations: Mapping[str, bool] | None,
     *,
-    batch_rows: Any = None,
-    memory_limit: Any = None,
+    batch_rows: object = None,
+    memory_limit: object = None,
     progress: bool | None = None,
     steps: Steps | None = None,
     is_collected: bool = False,
@@ -59,7 +59,9 @@ def stage_of(
     return in_declared_dtypes(dataclasses.replace(stage, empty=known.narrow), settled)
 
 
-def with_dtypes_of_all_rows(plan: Node, batch_rows: Any, memory_limit: Any, **options: Any) -> Node:
+def with_dtypes_of_all_rows(
+    plan: Node, batch_rows: object, memory_limit: object, **options: Any
+) -> Node:
     """The plan whose steps give each batch the dtypes of all rows; see `declared`."""
 
     def find(part: Node) -> Mapping[Any, str]:
@@ -108,8 +110,8 @@ def _found_at_once_or_over_batches(part: Node) -> Mapping[Any, str]:
 def _declared_stage(
     plan: Node,
     optimizations: Mapping[str, bool] | None,
-    batch_rows: Any,
-    memory_limit: Any,
+    batch_rows: object,
+    memory_limit: object,
     progress: bool | None,
     steps: Steps | None,
 ) -> Stage:
@@ -132,7 +134,7 @@ def _declared_stage(
     return pipeline(root, read, num_rows, steps)
 
 
-def _breaker_above(scan: Scan, root: Any) -> Call | None:
+def _breaker_above(scan: Scan, root: object) -> Call | None:
     """The first step above a source that takes all of its rows, if there is one."""
     below: set[int] = {id(scan)}
     for node in in_order(root):
@@ -148,6 +150,6 @@ def _name_of(call: Call) -> str:
     return str(call.arguments["expression"].function) if call.method == "column" else call.title
 
 
-def scans_of(root: Any) -> list[Scan]:
+def scans_of(root: object) -> list[Scan]:
     """The sources of a plan."""
     return [node for node in in_order(root) if isinstance(node, Scan)]

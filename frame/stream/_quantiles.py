@@ -20,7 +20,7 @@ QUANTILES = frozenset(["median", "quantile"])
 PASS_BITS = 16
 
 
-def are_streamed(empty: Any, method: str, options: Mapping[str, Any]) -> bool:
+def are_streamed(empty: Any, method: str, options: Mapping[str, object]) -> bool:
     """Whether quantiles of a frame or a series run over batches."""
     known = {"numeric_only"} | ({"q", "interpolation"} if method == "quantile" else set())
     columns = empty._table.columns
@@ -212,7 +212,7 @@ class RankSearch:
         return word.view(self._dtype)[()]
 
 
-def _answer(empty: Any, call: Call, q: Any, searches: Sequence[RankSearch]) -> Any:
+def _answer(empty: object, call: Call, q: Any, searches: Sequence[RankSearch]) -> Any:
     """The result of the eager method for the neighbours of each quantile."""
     interpolation = call.arguments.get("interpolation", "linear")
     tables = []
@@ -249,7 +249,7 @@ def _answer(empty: Any, call: Call, q: Any, searches: Sequence[RankSearch]) -> A
     return shape._with_columns(columns)
 
 
-def _in_dtype(values: Sequence[Any], column: Column) -> np.ndarray:
+def _in_dtype(values: Sequence[object], column: Column) -> np.ndarray:
     """Scalars as an array of the dtype of a column."""
     if column.type.is_time:
         name = column.type.of_family(None).named(column.dtype)

@@ -93,7 +93,7 @@ class RowsByPosition:
         return table
 
 
-def _scan_of(root: Any) -> Scan:
+def _scan_of(root: object) -> Scan:
     """The scan below steps that keep each row where it is."""
     for node in in_order(root):
         if isinstance(node, Call) and not _keeps_rows(node):

@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import queue
 import threading
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -24,6 +24,7 @@ from ..table._from_host import labels_at_positions
 from ..table._layout import Layout
 from ..table._ndframe import FrameBase
 from ..table._take import resized
+from ..table._types import Function
 from ._files import WatchedFiles, check_schema, naming
 from ._memory import giving_back
 from ._stage import close
@@ -178,11 +179,11 @@ def _parquet(scan: Scan, source: ParquetFiles, batch_rows: int, skipped: int) ->
                 first += batch.num_rows
 
 
-def _generator(items: Iterable[Any]) -> Generator[Any, None, None]:
+def _generator(items: Iterable[object]) -> Generator[Any, None, None]:
     yield from items
 
 
-def _ahead(make: Callable[[Any], Iterable[Any]], items: Sequence[Any]) -> Iterator[list[Any]]:
+def _ahead(make: Function, items: Sequence[object]) -> Iterator[list[Any]]:
     """Lists what is made of each item, in two threads: the next item beside the present one.
 
     Arrow decodes the columns of a row group one after the other.
@@ -316,7 +317,7 @@ def frame_of(
     return at_capacity(frame, least)
 
 
-def at_capacity(frame: Any, num_rows: int) -> Any:
+def at_capacity(frame: object, num_rows: int) -> Any:
     """The frame with the capacity of `num_rows` rows, so that all batches share programs."""
     table = frame._table
     capacity = table.layout.capacity_for(num_rows)
@@ -334,12 +335,12 @@ class _Failure:
 _END = object()
 
 
-def read_ahead(items: Iterator[Any], depth: int = DECODED_AHEAD) -> Iterator[Any]:
+def read_ahead(items: Iterator[object], depth: int = DECODED_AHEAD) -> Iterator[Any]:
     """Yields items that a thread makes ahead; the thread ends when the iterator is closed."""
     ready: queue.Queue[Any] = queue.Queue(depth)
     is_closed = threading.Event()
 
-    def put(item: Any) -> bool:
+    def put(item: object) -> bool:
         while not is_closed.is_set():
             try:
                 ready.put(item, timeout=0.05)

@@ -14,6 +14,7 @@ from ..plan._expression import Expression
 from ..plan._node import Call
 from ..reductions._reduce_columns import ENDS
 from ..table._ndframe import SeriesBase
+from ..table._types import Options
 from ._groups import REDUCTIONS as MERGEABLE
 from ._groups import grouping, in_dtypes
 from ._quantiles import QUANTILES, are_streamed, quantiles
@@ -45,7 +46,7 @@ def reduced_column(node: Call, stage: Stage, batch_rows: int, steps: Steps) -> S
 
 
 def quantile_stage(
-    node: Call, stage: Stage, call: Call, options: dict[str, Any], batch_rows: int
+    node: Call, stage: Stage, call: Call, options: Options, batch_rows: int
 ) -> Stage:
     """Exact quantiles and medians, by several passes over the batches."""
     if not are_streamed(stage.empty, call.method, options):
@@ -54,7 +55,7 @@ def quantile_stage(
 
 
 def reduced_stage(
-    node: Call, stage: Stage, method: str, options: dict[str, Any], batch_rows: int, steps: Steps
+    node: Call, stage: Stage, method: str, options: Options, batch_rows: int, steps: Steps
 ) -> Stage:
     """A reduction over all rows: a group with one key."""
     is_series = isinstance(stage.empty, SeriesBase)

@@ -83,7 +83,7 @@ def is_value(node: Call) -> bool:
     return not _filled(node.arguments["expression"], dict.fromkeys(found, 0)).columns()
 
 
-def with_values(node: Call, values: Mapping[int, Any]) -> Callable[[Any], Any]:
+def with_values(node: Call, values: Mapping[int, object]) -> Callable[[Any], Any]:
     """The call on a frame of some rows, given the values of its reductions by their identity."""
     arguments = {
         name: _filled(one, values) if isinstance(one, Expression) else one
@@ -97,7 +97,7 @@ def with_values(node: Call, values: Mapping[int, Any]) -> Callable[[Any], Any]:
     return lambda frame: RELATIONS[node.method].run((frame,), arguments)
 
 
-def _filled(expression: Expression, values: Mapping[int, Any]) -> Any:
+def _filled(expression: Expression, values: Mapping[int, object]) -> Any:
     """The expression with values in place of reductions."""
     results: dict[int, Any] = {}
     for part in expression._bottom_up():

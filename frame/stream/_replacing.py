@@ -4,16 +4,16 @@
 import contextlib
 import os
 from collections.abc import Iterator
-from typing import Any
 
 import pyarrow as pa
 
 from ..io._files._replacing import replacing
+from ..table._types import PathLike
 from ._files import naming, writing
 
 
 @contextlib.contextmanager
-def new_file(path: Any) -> Iterator[str]:
+def new_file(path: PathLike) -> Iterator[str]:
     """A file that replaces `path`, if no error occurs; errors of writing it name `path`."""
     with writing(os.fspath(path)), replacing(path, "stream", is_synced=True) as temporary:
         yield temporary

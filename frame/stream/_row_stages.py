@@ -15,12 +15,12 @@ from ._stage import Stage, applied, close, each, joined, numbered, unstreamed, w
 from ._steps import Steps
 
 
-def mapped(node: Any, stage: Stage) -> Stage:
+def mapped(node: Call, stage: Stage) -> Stage:
     """A rowwise call of each batch."""
     return applied(node.run, stage, node.empty)
 
 
-def mapped_pieces(node: Any, stage: Stage, pieces: Callable[[], Iterator[Any]]) -> Stage:
+def mapped_pieces(node: Call, stage: Stage, pieces: Callable[[], Iterator[Any]]) -> Stage:
     """A rowwise call of a whole result, or of its pieces."""
 
     def run() -> Iterator[Any]:

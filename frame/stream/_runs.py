@@ -16,6 +16,7 @@ from ..io._construction import table_of_arrow
 from ..table._column import host_array
 from ..table._column_labels import Labels
 from ..table._ndframe import FrameBase
+from ..table._types import Options
 from ._arrow_rows import arrow_of
 from ._memory import giving_back
 from ._spilled_rows import SpilledRows, SpillWriter, in_pieces
@@ -61,7 +62,7 @@ class Order:
         )
         return rows[list(frame._labels)] if self.missing_first else rows
 
-    def with_labels(self, labels: Sequence[Any]) -> "Order":
+    def with_labels(self, labels: Sequence[object]) -> "Order":
         """The same order by keys of other labels."""
         missing_first = frozenset(
             new for old, new in zip(self.by, labels, strict=True) if old in self.missing_first
@@ -113,7 +114,7 @@ class SortedRuns:
             "merges": [num_merges for num_merges, _ in self._runs],
         }
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: Options) -> None:
         """Takes the runs of a state; see `_steps.Kept`."""
         paths = map(self._files.path_of, state["files"])
         self._runs = list(zip(state["merges"], paths, strict=True))
@@ -122,7 +123,7 @@ class SortedRuns:
                 SpilledRows(self._runs[0][1]).schema.empty_table(), 0
             )._labels
 
-    def add(self, frame: Any) -> None:
+    def add(self, frame: FrameBase) -> None:
         """Adds rows after those before; writes a sorted run when there are enough."""
         if not len(frame):
             return

@@ -13,16 +13,17 @@ from ..io._files._places import compression_of, found_at, place_of, places_of
 from ..plan._node import Scan
 from ..plan._sources import ArrowRows, CsvFile, ParquetFiles, Source
 from ..table._layout import layout_of
+from ..table._types import Sharding
 from ._lazy_frame import LazyFrame
 
 
 def scan_parquet(
-    path: Any,
+    path: object,
     *,
     columns: Sequence[str] | None = None,
-    storage_options: Mapping[str, Any] | None = None,
-    filesystem: Any = None,
-    sharding: Any = None,
+    storage_options: Mapping[str, object] | None = None,
+    filesystem: object = None,
+    sharding: Sharding = None,
 ) -> LazyFrame:
     """Plans on Parquet files, which are read when the plan runs.
 
@@ -76,8 +77,8 @@ def scan_csv(
     *,
     sep: str = ",",
     columns: Sequence[str] | None = None,
-    sharding: Any = None,
-    **options: Any,
+    sharding: Sharding = None,
+    **options: object,
 ) -> LazyFrame:
     """Plans on a file of comma-separated values, which is read when the plan runs.
 
@@ -122,7 +123,7 @@ def scan_csv(
 
 
 def scan_arrow(
-    data: Any, *, columns: Sequence[str] | None = None, sharding: Any = None
+    data: object, *, columns: Sequence[str] | None = None, sharding: Sharding = None
 ) -> LazyFrame:
     """Plans on Arrow data: a dataset, a table, or a reader of batches.
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..table._row_index import RowIndex
+from ..table._types import PathLike
 from ._arrow_rows import arrow_of, in_schema
 from ._parts import Parts
 from ._replacing import new_file
@@ -18,7 +19,7 @@ from ._stage import Stage
 
 def write_parquet(
     stage: Stage,
-    path: Any,
+    path: PathLike,
     *,
     index: bool | None = None,
     compression: str = "snappy",
@@ -39,7 +40,7 @@ def write_parquet(
             parts.write(table)
 
 
-def _write_file(tables: Iterator[pa.Table], path: Any, compression: str) -> None:
+def _write_file(tables: Iterator[pa.Table], path: PathLike, compression: str) -> None:
     """Writes tables into one file, all with the types of the first one."""
     with new_file(path) as temporary, contextlib.ExitStack() as stack:
         encoder: _Encoder | None = None
@@ -104,7 +105,7 @@ def arrow_tables(stage: Stage, index: bool | None, is_one_file: bool) -> Iterato
         yield arrow_of(batch, is_default)
 
 
-def _check_rows_per_file(value: Any) -> None:
+def _check_rows_per_file(value: object) -> None:
     is_count = isinstance(value, int) and not isinstance(value, bool) and value > 0
     if value is not None and not is_count:
         raise ValueError(
@@ -113,7 +114,7 @@ def _check_rows_per_file(value: Any) -> None:
 
 
 def write_csv(
-    stage: Stage, path: Any, *, sep: str = ",", header: bool = True, index: bool = True
+    stage: Stage, path: PathLike, *, sep: str = ",", header: bool = True, index: bool = True
 ) -> None:
     """Writes a stage as comma-separated values, batch after batch."""
     if path is None or hasattr(path, "write"):

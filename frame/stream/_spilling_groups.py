@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ..combining._concat import concat
+from ..table._ndframe import FrameBase
+from ..table._types import Options
 from ._distinct import DistinctRows
 from ._groups import Grouping, GroupState, Output, merged_groups
 from ._groups_in_range import GroupsInRange
@@ -49,7 +51,7 @@ class SpillingGroups:
             for column in grouping.counted
         }
 
-    def add(self, batch: Any) -> None:
+    def add(self, batch: FrameBase) -> None:
         """Adds the groups of a batch."""
         if not len(batch):
             return
@@ -95,7 +97,7 @@ class SpillingGroups:
         memory = {"files": groups, "rows": self.num_rows}
         return {"memory": memory, "runs": self._runs.state(), "pairs": pairs}
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: Options) -> None:
         """Takes groups and pairs of files; see `_steps.Kept`."""
         self.num_rows = state["memory"]["rows"]
         self._take(state["memory"]["files"])
@@ -154,7 +156,7 @@ class SpillingGroups:
 class Taken:
     """Takes a stream of series in pieces of other lengths."""
 
-    def __init__(self, pieces: Iterable[Any]):
+    def __init__(self, pieces: Iterable[object]):
         self._pieces = iter(pieces)
         self._held: Any = None
 

@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ..combining._concat import concat
+from ..plan._node import Node
+from ..table._ndframe import NDFrame
 from ..table._row_index import RowIndex
+from ..table._types import Function
 
 # Frames are concatenated in groups of this many, so that few programs serve all numbers of batches.
 _FAN_IN = 8
@@ -58,7 +61,7 @@ class Stage:
         return self.run() if self.is_whole else joined(self.run(), self.empty)
 
 
-def whole_stage(node: Any, run: Callable[[], Any]) -> Stage:
+def whole_stage(node: Node, run: Callable[[], object]) -> Stage:
     return Stage(run, True, node.empty)
 
 
@@ -70,7 +73,7 @@ def unstreamed(method: str) -> NotImplementedError:
     )
 
 
-def applied(run: Callable[[Any], Any], stage: Stage, empty: Any) -> Stage:
+def applied(run: Function, stage: Stage, empty: object) -> Stage:
     """A function of each batch."""
     later, unordered = stage.later, stage.unordered
     return Stage(
@@ -82,7 +85,7 @@ def applied(run: Callable[[Any], Any], stage: Stage, empty: Any) -> Stage:
     )
 
 
-def each(call: Callable[[Any], Any], batches: Iterator[Any]) -> Iterator[Any]:
+def each(call: Function, batches: Iterator[Any]) -> Iterator[Any]:
     """Calls a function with each batch; closing the result closes the batches."""
     try:
         yield from map(call, batches)
@@ -121,5 +124,5 @@ def joined(batches: Iterable[Any], empty: Any) -> Any:
     return parts[0]
 
 
-def _dtypes(batch: Any) -> tuple[str, ...]:
+def _dtypes(batch: NDFrame) -> tuple[str, ...]:
     return tuple(column.dtype_name for column in batch._table.columns)

@@ -2,15 +2,16 @@
 """The dtypes of all batches of a stage: found in a pass over the rows, and given to each batch."""
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any
 
 from ..combining._concat import concat
 from ..plan._declared import BOOLS_WITH_HOLES, dtype_names, in_dtypes
+from ..table._types import Function
 from ._stage import Stage, each
 
 
-def common_dtypes(stage: Stage, without_rows: Any) -> Mapping[Any, str]:
+def common_dtypes(stage: Stage, without_rows: object) -> Mapping[Any, str]:
     """The dtypes that the whole result of a stage has; runs the stage, and keeps no rows.
 
     Without batches these are the dtypes of the eager result for no rows.
@@ -26,7 +27,7 @@ def common_dtypes(stage: Stage, without_rows: Any) -> Mapping[Any, str]:
     return dtype_names(concat([first, *others]) if others else first)
 
 
-def in_declared_dtypes(stage: Stage, names: Mapping[Any, str] | None = None) -> Stage:
+def in_declared_dtypes(stage: Stage, names: Mapping[Hashable, str] | None = None) -> Stage:
     """The stage whose bools have a mask in each batch if they have one in `names`.
 
     A file between two steps keeps no mask of bools without a missing value. The names are those of
@@ -35,7 +36,7 @@ def in_declared_dtypes(stage: Stage, names: Mapping[Any, str] | None = None) -> 
     names = dtype_names(stage.empty) if names is None else names
     with_holes = {label: name for label, name in names.items() if name == BOOLS_WITH_HOLES}
 
-    def cast(rows: Any) -> Any:
+    def cast(rows: object) -> Any:
         own = dtype_names(rows)
         lacking = {label: one for label, one in with_holes.items() if own.get(label) == "bool"}
         return in_dtypes(rows, lacking) if lacking else rows
@@ -53,7 +54,5 @@ def in_declared_dtypes(stage: Stage, names: Mapping[Any, str] | None = None) -> 
     )
 
 
-def _cast(
-    cast: Callable[[Any], Any], run: Callable[[], Iterator[Any]]
-) -> Callable[[], Iterator[Any]]:
+def _cast(cast: Function, run: Callable[[], Iterator[Any]]) -> Callable[[], Iterator[Any]]:
     return lambda: each(cast, run())

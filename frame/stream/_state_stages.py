@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stages with states: distinct rows, groups, sorts and counts, in memory or on disk."""
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from ..combining._concat import concat
-from ..plan._node import Call
+from ..plan._node import Call, Node
 from ..table._column import of_family
 from ..table._column_labels import Labels
 from ..table._holes import with_holes_elsewhere
-from ..table._ndframe import SeriesBase
+from ..table._ndframe import FrameBase, SeriesBase
+from ..table._types import Options
 from ._by_key import keys_of, reduced
 from ._distinct import NumberedDistinctRows
 from ._distinct_in_range import DistinctInRange, bounds_for
@@ -41,7 +42,7 @@ def folded(node: Call, stage: Stage) -> Stage:
     return whole_stage(node, run)
 
 
-def is_mergeable(arguments: dict[str, Any]) -> bool:
+def is_mergeable(arguments: Options) -> bool:
     is_kept = arguments.get("keep", "first") in ("first", "last")
     return is_kept and not arguments.get("ignore_index")
 
@@ -52,7 +53,7 @@ def distinct(node: Call, stage: Stage, batch_rows: int, steps: Steps) -> Stage:
 
 
 def distinct_rows(
-    stage: Stage, options: Mapping[str, Any], batch_rows: int, steps: Steps, node: Any
+    stage: Stage, options: Options, batch_rows: int, steps: Steps, node: Node
 ) -> Callable[[], Iterator[Any]]:
     """Gives the distinct rows of all batches in their order.
 
@@ -230,12 +231,12 @@ def _summed(frames: Iterable[Any], total: list[int]) -> Iterator[Any]:
         yield frame
 
 
-def keyed_columns(batch: Any, labels: list[Hashable], keys: list[str]) -> Any:
+def keyed_columns(batch: FrameBase, labels: list[Hashable], keys: list[str]) -> Any:
     """The batch with its columns under other names."""
     is_series = isinstance(batch, SeriesBase)
     columns = [batch._only] if is_series else [batch._column(label) for label in labels]
     return batch._make_frame(columns, Labels.of(keys))
 
 
-def _listed(value: Any) -> list[Any]:
+def _listed(value: object) -> list[Any]:
     return list(value) if isinstance(value, (list, tuple)) else [value]

@@ -17,6 +17,7 @@ from typing import Any, Protocol, runtime_checkable
 from ..io._construction import table_of_arrow
 from ..table._layout import Layout
 from ..table._ndframe import FrameBase
+from ..table._types import Options
 from ._files import writing
 from ._replacing import new_file, read_arrow, write_arrow
 from ._stage import close
@@ -40,7 +41,7 @@ def from_first(batches: Iterator[Any]) -> BatchesFrom:
 class Kept(Protocol):
     """What a step makes of its batches, and can put into files."""
 
-    def add(self, batch: Any, /) -> None:
+    def add(self, batch: FrameBase, /) -> None:
         """Adds a batch."""
         ...
 
@@ -51,7 +52,7 @@ class Kept(Protocol):
         """
         ...
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: Options) -> None:
         """Takes a state in place of its own."""
         ...
 
@@ -254,7 +255,7 @@ class StepFiles:
                 os.remove(os.path.join(folder, name))
 
 
-def _listed(state: Any) -> Iterator[str]:
+def _listed(state: object) -> Iterator[str]:
     """The names of the files of a state."""
     if isinstance(state, dict):
         yield from state.get("files", [])

@@ -15,6 +15,7 @@ from ..io._own_rows import spans_processes
 from ..plan._node import Node
 from ..plan._optimize import optimized
 from ..plan._run import run
+from ..table._types import Options
 from ._arrow_rows import in_schema
 from ._checkpoint import Checkpoint
 from ._job import job_of
@@ -28,7 +29,11 @@ from ._training import Batches, Recipe, limited, recipe_of
 
 
 def collect(
-    plan: Node, optimizations: Mapping[str, bool] | None, *, checkpoint: Any = None, **limits: Any
+    plan: Node,
+    optimizations: Mapping[str, bool] | None,
+    *,
+    checkpoint: object = None,
+    **limits: object,
 ) -> Any:
     """Runs a plan over batches and returns the whole result."""
     with running("collect", plan, optimizations, checkpoint, {}, limits) as stage:
@@ -36,7 +41,7 @@ def collect(
 
 
 def to_parquet(
-    plan: Node, path: Any, options: Mapping[str, Any], *, checkpoint: Any = None, **limits: Any
+    plan: Node, path: object, options: Options, *, checkpoint: object = None, **limits: object
 ) -> None:
     """Runs a plan, at once or over batches, and writes Parquet files."""
     if is_limited(limits) or checkpoint is not None:
@@ -52,7 +57,7 @@ def to_parquet(
 
 
 def to_csv(
-    plan: Node, path: Any, options: Mapping[str, Any], *, checkpoint: Any = None, **limits: Any
+    plan: Node, path: Any, options: Options, *, checkpoint: object = None, **limits: object
 ) -> None:
     """Runs a plan over batches and writes each to a file of comma-separated values."""
     target = {"path": path, **options}
@@ -65,9 +70,9 @@ def running(
     caller: str,
     plan: Node,
     optimizations: Mapping[str, bool] | None,
-    checkpoint: Any,
-    options: Mapping[str, Any],
-    limits: Mapping[str, Any],
+    checkpoint: object,
+    options: Options,
+    limits: Options,
 ) -> Iterator[Stage]:
     """The pipeline of a plan, which goes on from a checkpoint if a folder for one is given.
 
@@ -119,7 +124,7 @@ def arrow_reader(plan: Node) -> pa.RecordBatchReader:
 
 
 def batches(
-    plan: Node, size: int, *, state: Any, memory_limit: Any = None, **options: Any
+    plan: Node, size: int, *, state: object, memory_limit: object = None, **options: object
 ) -> Batches:
     """The batches of a plan, from the start or from a state.
 
@@ -130,7 +135,7 @@ def batches(
     return Batches(_in_dtypes_of_all_rows(recipe), state)
 
 
-def to_grain(plan: Node, size: int, *, random_access: bool, **options: Any) -> Any:
+def to_grain(plan: Node, size: int, *, random_access: bool, **options: object) -> Any:
     """A dataset of the library grain over the batches of a plan."""
     recipe = recipe_of(
         "to_grain", plan, size, batch_rows=options.pop("batch_rows"), sharding=None, **options
@@ -174,6 +179,6 @@ def _grain() -> Any:
         ) from error
 
 
-def is_limited(limits: Mapping[str, Any]) -> bool:
+def is_limited(limits: Mapping[str, object]) -> bool:
     """Whether a plan runs over batches."""
     return limits.get("batch_rows") is not None or limits.get("memory_limit") is not None

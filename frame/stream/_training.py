@@ -14,6 +14,7 @@ from ..plan._node import Node, Scan
 from ..plan._optimize import optimized
 from ..plan._run import in_order, run
 from ..table._ndframe import FrameBase
+from ..table._types import Options
 from ._identity import portable_text
 from ._limits import rows_of_batches
 from ._pipeline import pipeline
@@ -127,7 +128,7 @@ class Batches:
         self._made.close()
         self._next = ()
 
-    def _position_of(self, state: Any) -> Position:
+    def _position_of(self, state: Options) -> Position:
         if state is None:
             return Position()
         values = dict(state)
@@ -139,7 +140,7 @@ class Batches:
         return Position(**values)
 
 
-def limited(recipe: Recipe, memory_limit: Any) -> Recipe:
+def limited(recipe: Recipe, memory_limit: object) -> Recipe:
     """The recipe with the number of rows at one time that follows from a limit, if there is one."""
     if memory_limit is None:
         return recipe
@@ -221,7 +222,7 @@ def _buffers(recipe: Recipe, position: Position) -> Iterator[tuple[Any, Position
         chunks.close()
 
 
-def _joined(parts: list[Any], num_rows: int) -> Any:
+def _joined(parts: list[object], num_rows: int) -> Any:
     return at_capacity(concat(parts) if len(parts) > 1 else parts[0], num_rows)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from ..combining._concat import concat
 from ..plan._node import Call
 from ..table._column import host_array
+from ..table._ndframe import NDFrame
 
 # One row stands for all rows before it.
 _EXPANDING = ("max", "min", "sum")
@@ -27,7 +28,7 @@ def are_windows_streamed(node: Call) -> bool:
     return isinstance(window, int) and not bounds
 
 
-def _after_overflow(result: Any, last: Any) -> Any:
+def _after_overflow(result: NDFrame, last: Any) -> Any:
     """The results after a row of results: a sum that has overflowed stays infinite.
 
     As a row of the input an infinity would be missing.

@@ -10,9 +10,10 @@ import numpy as np
 from ._layout import Layout
 from ._ndframe import FrameBase, NDFrame
 from ._tracing import is_traced
+from ._types import Axis
 
 
-def as_scalar(value: Any, name: str | None = None) -> Any:
+def as_scalar(value: object, name: str | None = None) -> Any:
     """Converts a concrete array of one integer without dimensions to an int.
 
     Other values are returned as they are; other arrays raise a TypeError if `name` is given.
@@ -29,7 +30,7 @@ def as_scalar(value: Any, name: str | None = None) -> Any:
     )
 
 
-def axis_number(axis: Any, owner: NDFrame) -> int:
+def axis_number(axis: Axis, owner: NDFrame) -> int:
     """Converts an axis to 0 (rows) or 1 (columns of a frame)."""
     axis = as_scalar(axis, "axis")
     if axis in (0, "index", "rows"):
@@ -40,13 +41,13 @@ def axis_number(axis: Any, owner: NDFrame) -> int:
     raise ValueError(f"No axis named {axis} for object type {kind}")
 
 
-def only_rows(method: str, axis: Any, owner: NDFrame, instead: str) -> None:
+def only_rows(method: str, axis: Axis, owner: NDFrame, instead: str) -> None:
     """Raises unless `axis` is valid and is the row axis."""
     if axis_number(axis, owner):
         raise NotImplementedError(f"{method}: axis must be 0, got {axis!r}. {instead}")
 
 
-def check_flag(value: Any, name: str, *, may_be_int: bool = False) -> bool:
+def check_flag(value: object, name: str, *, may_be_int: bool = False) -> bool:
     """Validates a boolean argument."""
     if not isinstance(value, (bool, np.bool_, int) if may_be_int else (bool, np.bool_)):
         raise ValueError(
@@ -59,7 +60,7 @@ def check_flag(value: Any, name: str, *, may_be_int: bool = False) -> bool:
 _OF_NUMPY = {"dtype": None, "out": None, "keepdims": False, "initial": None, "where": True}
 
 
-def check_rest(method: str, rest: Mapping[str, Any]) -> None:
+def check_rest(method: str, rest: Mapping[str, object]) -> None:
     """Raises for keyword arguments that a method does not have.
 
     NumPy's functions call methods of the same name with arguments of their own.
@@ -80,7 +81,7 @@ def no_inplace(method: str, inplace: bool) -> None:
         raise NotImplementedError(f"{method}: inplace must be False. Assign the result.")
 
 
-def as_row_capacity(capacity: Any, layout: Layout, caller: str) -> int:
+def as_row_capacity(capacity: object, layout: Layout, caller: str) -> int:
     """Validates a user's capacity and rounds it up to a multiple of the shards."""
     if not isinstance(capacity, (int, np.integer)) or isinstance(capacity, bool):
         raise TypeError(f"{caller}: capacity must be a static int, got {type(capacity).__name__}.")

@@ -59,7 +59,7 @@ def source_of(owner: Column) -> Source:
     return Source(owner, note_gone_owner)
 
 
-def note_gone_owner(_: Any, gone_owners: collections.deque[None] = _gone_owners) -> None:
+def note_gone_owner(_: object, gone_owners: collections.deque[None] = _gone_owners) -> None:
     """Notes that the owner of an array is gone, for the next call that forces a column."""
     # Forcing here would run programs wherever Python frees an object. At the end of a process that
     # may be after the names of this module have gone.
@@ -86,7 +86,7 @@ def is_long(length: int, capacity: int) -> bool:
     return length > LONGEST_SOURCE * capacity
 
 
-def _has_orphan(operand: Any) -> bool:
+def _has_orphan(operand: object) -> bool:
     if isinstance(operand, Map):
         return any(map(_has_orphan, operand.operands))
     return isinstance(operand, Source) and _is_orphan(operand)
@@ -104,7 +104,7 @@ def readers(columns: Iterable[Column]) -> list["DeferredColumn"]:
     return [column for column in _watched() if _reads(column.node, arrays)]
 
 
-def _reads(node: Any, arrays: frozenset[int]) -> bool:
+def _reads(node: object, arrays: frozenset[int]) -> bool:
     """Whether a node, or an operand of one, still reads an array, by `id`."""
     match node:
         case Selected(source=source, selection=selection):
@@ -143,10 +143,10 @@ def share_with_caller(array: Any) -> None:
         _arrays_of_callers[id(array)] = array
 
 
-def is_lasting(array: Any) -> bool:
+def is_lasting(array: object) -> bool:
     """Whether an array is concrete, and only frames hold it."""
     return array is None or (_is_concrete(array) and id(array) not in _arrays_of_callers)
 
 
-def _is_concrete(array: Any) -> bool:
+def _is_concrete(array: object) -> bool:
     return isinstance(array, jax.Array) and not isinstance(array, Tracer)

@@ -19,6 +19,7 @@ from ._dictionary import Dictionary, HostObjects
 from ._distinct_objects import DistinctObjects
 from ._dtypes import cast_exactly, wide
 from ._nullable import Family, has_dtype, nullable_array, nullable_dtype
+from ._types import DtypeLike
 from ._zones import with_zone
 
 Array: TypeAlias = jax.Array
@@ -104,7 +105,7 @@ class ColumnType:
                 return f"{lists.arrow}[pyarrow]" if is_arrow else "object"
         return self.kind
 
-    def nullable(self, dtype: Any) -> Any:
+    def nullable(self, dtype: DtypeLike) -> Any:
         """pandas' nullable dtype for a column stored as `dtype`."""
         assert self.family is not None
         return nullable_dtype(self.family, self.kind, dtype, self.unit, self.zone)

@@ -18,6 +18,7 @@ from ._column import Array, Column
 from ._deferred import DeferredColumn, force
 from ._nodes import Constant, Map, RowFunction, Selected
 from ._selections import WIDENED, Mask, Positions, Selection
+from ._types import DtypeLike
 
 # Fewer rows are selected at once, which takes little, unless they are far apart in a long source:
 # 30,000 of 6M rows of 16 columns take 10 ms.
@@ -44,7 +45,7 @@ def may_defer_rows(columns: Sequence[Column], selected: Array, capacity: int) ->
     return all(column.node is not None or all(map(is_lasting, column.arrays)) for column in stored)
 
 
-def selection_of(flags: Array, num_rows: Any, capacity: int) -> Selection:
+def selection_of(flags: Array, num_rows: object, capacity: int) -> Selection:
     """The flagged rows among the first `num_rows`: by position if they are few."""
     mask = Mask(flags, num_rows, capacity)
     # Each column that is forced later would take two passes over the mask.
@@ -123,7 +124,10 @@ def defer_map(
 
 
 def map_rows(
-    function: RowFunction, settings: tuple[Any, ...], operands: Sequence[Any], dtype: Any
+    function: RowFunction,
+    settings: tuple[object, ...],
+    operands: Sequence[object],
+    dtype: DtypeLike,
 ) -> Column:
     """Applies an operation to columns without masks and scalars; deferred if possible."""
     deferred = defer_map(function, settings, operands, dtype)
@@ -133,7 +137,7 @@ def map_rows(
     return Column(function(*settings, *data))
 
 
-def _may_be_operand(operand: Any) -> bool:
+def _may_be_operand(operand: object) -> bool:
     """Whether an operand is the same when an operation on it is computed later."""
     if not isinstance(operand, Column):
         return isinstance(operand, np.generic)
@@ -144,7 +148,7 @@ def _may_be_operand(operand: Any) -> bool:
     )
 
 
-def _operand(operand: Any) -> Any:
+def _operand(operand: object) -> Any:
     """An operand of a map: a node, a deferred column of selected rows, or a scalar."""
     if not isinstance(operand, Column):
         return operand

@@ -222,7 +222,7 @@ def encode_each(strings: tuple[str, ...]) -> tuple[np.ndarray, Dictionary]:
     return codes, Dictionary(pd.Index(distinct, dtype="str"))
 
 
-def arrow_strings(strings: Any) -> pa.Array:
+def arrow_strings(strings: object) -> pa.Array:
     """Converts strings of pandas, Arrow or Python to one Arrow array of large strings."""
     arrow = _large_strings(strings)
     return arrow.combine_chunks() if isinstance(arrow, pa.ChunkedArray) else arrow
@@ -279,7 +279,7 @@ def _are_near_unique(num_rows: int, repeats: float) -> bool:
     return repeats * NUM_EQUAL <= NEAR_UNIQUE * _sample_size(num_rows)
 
 
-def encode_objects(values: Any) -> tuple[np.ndarray, Dictionary] | None:
+def encode_objects(values: object) -> tuple[np.ndarray, Dictionary] | None:
     """Encodes a list or object array if pandas infers strings; otherwise returns None."""
     objects = _objects_of(values)
     if objects is None:
@@ -310,7 +310,7 @@ def _objects_of(values: Any) -> np.ndarray | None:
     return np.fromiter(values, object, len(values)) if isinstance(values, list) else values
 
 
-def _is_missing(value: Any) -> bool:
+def _is_missing(value: object) -> bool:
     return value is None or value is pd.NA or (isinstance(value, float) and value != value)
 
 
@@ -339,7 +339,7 @@ def string_index(strings: pa.Array | pa.ChunkedArray) -> pd.Index:
     return pd.Index(strings.to_pandas(), dtype="str") if len(strings) else pd.Index([], dtype="str")
 
 
-def _as_arrow(strings: Any) -> pa.Array | pa.ChunkedArray:
+def _as_arrow(strings: object) -> pa.Array | pa.ChunkedArray:
     return pa.array(strings, type=pa.large_string(), from_pandas=True)
 
 

@@ -10,11 +10,12 @@ import numpy as np
 import pandas as pd
 
 from ...primitives.staging import tiered
+from ._types import DtypeLike
 
 Labelled = TypeVar("Labelled", pd.Series, pd.Index)
 
 
-def wide(dtype: Any) -> np.dtype:
+def wide(dtype: DtypeLike) -> np.dtype:
     """The device's dtype: 32 bits wide without JAX's x64 mode."""
     return np.dtype(jax.dtypes.canonicalize_dtype(dtype))
 
@@ -37,7 +38,7 @@ def cast_exactly(data: jax.Array, dtype: Any) -> jax.Array:
     return jnp.where(is_subnormal, cast + jax.lax.stop_gradient(exact - cast), cast)
 
 
-def is_held(value: Any) -> bool:
+def is_held(value: object) -> bool:
     """Whether the device represents a number exactly: wide integers need x64 mode."""
     return not isinstance(value, np.integer) or bool(value.astype(wide(value.dtype)) == value)
 

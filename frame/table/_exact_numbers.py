@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 
-def index_of(listed: Any) -> pd.Index:
+def index_of(listed: object) -> pd.Index:
     """Listed values as an index that holds each number exactly, as objects if necessary."""
     keys = listed if isinstance(listed, pd.Index) else pd.Index(listed, tupleize_cols=False)
     if not isinstance(keys.dtype, np.dtype):
@@ -65,7 +65,7 @@ def _of_objects(keys: pd.Index, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray
     return cast, is_exact
 
 
-def _of_object(key: Any, dtype: np.dtype) -> tuple[Any, bool]:
+def _of_object(key: object, dtype: np.dtype) -> tuple[Any, bool]:
     number = _as_python(key)
     try:
         cast = dtype.type(int(number) if dtype.kind in "iu" else float(number))
@@ -75,7 +75,7 @@ def _of_object(key: Any, dtype: np.dtype) -> tuple[Any, bool]:
     return cast, bool(cast.item() == number)
 
 
-def _as_python(key: Any) -> Any:
+def _as_python(key: object) -> Any:
     number = key.item() if isinstance(key, np.generic) else key
     return number.real if isinstance(number, complex) and not number.imag else number
 

@@ -10,19 +10,19 @@ from ._ndframe import NDFrame
 PANDAS_EXPRESSION = type(pd.col(""))
 
 
-def is_expression(value: Any) -> bool:
+def is_expression(value: object) -> bool:
     """Whether a value is an expression, of `frame.col` or of `pandas.col`."""
     return isinstance(value, (NDFrame.expression_class, PANDAS_EXPRESSION))
 
 
-def evaluated(value: Any, frame: NDFrame) -> Any:
+def evaluated(value: object, frame: NDFrame) -> Any:
     """Evaluates an expression on a frame; returns other values as they are."""
     if not is_expression(value):
         return value
     return NDFrame.expression_class.from_pandas(value).evaluate(frame)
 
 
-def apply_if_callable(value: Any, frame: NDFrame) -> Any:
+def apply_if_callable(value: object, frame: NDFrame) -> Any:
     """Evaluates an expression or calls a function; returns other values as they are."""
     value = evaluated(value, frame)
     return value(frame) if callable(value) else value

@@ -45,7 +45,7 @@ def filter_rows(table: Table, mask: Array) -> Table:
     return with_arrays(table, rows, row_ids, count if known_count is None else known_count)
 
 
-def _filter_padded(table: Table, arrays: Any, mask: Array) -> Table:
+def _filter_padded(table: Table, arrays: object, mask: Array) -> Table:
     """The flagged rows of a small table, with its capacity."""
     wants_ids = table.index.is_range
     rows, row_ids, count = at_once(
@@ -81,7 +81,7 @@ def _count(mask: Array, num_rows: Count, layout: Layout) -> Array:
 
 
 def _keep(
-    rows: Any, mask: Array, num_rows: Count, capacity: int, layout: Layout, wants_ids: bool
+    rows: object, mask: Array, num_rows: Count, capacity: int, layout: Layout, wants_ids: bool
 ) -> tuple[Any, Array | None, Array]:
     has_rows = bool(jax.tree.leaves(rows))
     moved = rows if has_rows else None

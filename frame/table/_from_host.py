@@ -20,6 +20,7 @@ from ._layout import Layout
 from ._lists_on_host import is_list, lists_from_arrow, shown_type
 from ._nullable import default_dtype, family_of, is_nullable
 from ._row_index import RowIndex
+from ._types import DtypeLike
 from ._unencoded import as_unencoded
 from ._zones import in_utc, zone_label
 
@@ -252,7 +253,7 @@ def _is_string(kind: pa.DataType) -> bool:
     )
 
 
-def strings_from(values: Any, capacity: int, layout: Layout, name: Hashable) -> Column:
+def strings_from(values: object, capacity: int, layout: Layout, name: Hashable) -> Column:
     """Converts strings of pandas or Arrow, dictionary-encoded or not, to a column of strings."""
     codes, dictionary = encode_unless_near_unique(values)
     return _string_column(codes, dictionary, capacity, layout, name)
@@ -323,7 +324,7 @@ def check_width(dtype: Any, name: Hashable, shown: str | None = None) -> None:
         raise _unsupported(dtype, name, "astype of a dtype that JAX has")
 
 
-def _unsupported(dtype: Any, name: Hashable, remedy: str) -> NotImplementedError:
+def _unsupported(dtype: DtypeLike, name: Hashable, remedy: str) -> NotImplementedError:
     return NotImplementedError(
         f"JaxFrame: column {name!r} must be of a dtype that the device holds, got {dtype}. "
         f"Convert it first: {remedy}."

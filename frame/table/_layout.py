@@ -11,6 +11,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from ...primitives._sized import in_steps
 from ...primitives.staging import tiered
 from ...shardings._row_axes import RowAxes
+from ._types import Sharding
 
 # Frames of few rows share their programs.
 LEAST_CAPACITY = 64
@@ -49,7 +50,7 @@ class Layout(RowAxes):
         """The most groups of so many rows that every device holds."""
         return max(FEW_GROUPS, num_rows // (4 * self.num_shards))
 
-    def place(self, rows: Any) -> jax.Array:
+    def place(self, rows: object) -> jax.Array:
         """Places an array of a frame's capacity on the devices of its rows."""
         sharding = self.sharding
         if sharding is None:
@@ -58,7 +59,7 @@ class Layout(RowAxes):
             return jax.make_array_from_callback(rows.shape, sharding, lambda piece: rows[piece])
         return jax.device_put(rows, sharding)
 
-    def constrain(self, rows: Any) -> Any:
+    def constrain(self, rows: object) -> Any:
         """Constrains traced rows to the sharding of the layout."""
         sharding = self.sharding
         if sharding is None:
@@ -67,7 +68,7 @@ class Layout(RowAxes):
             return jax.lax.with_sharding_constraint(rows, sharding)
         return self._reshard(rows, sharding)
 
-    def on_every_device(self, rows: Any) -> Any:
+    def on_every_device(self, rows: object) -> Any:
         """Replicates traced rows under Explicit axes; under Auto axes XLA decides."""
         if self.mesh is None or not self.is_explicit:
             return rows
@@ -83,10 +84,10 @@ class Layout(RowAxes):
             return jax.lax.slice_in_dim(rows, 0, num_rows)
         return _first_rows(rows, num_rows, self)
 
-    def _reshard(self, rows: Any, sharding: NamedSharding) -> Any:
+    def _reshard(self, rows: object, sharding: NamedSharding) -> Any:
         everywhere = NamedSharding(sharding.mesh, PartitionSpec())
 
-        def place(leaf: Any) -> Any:
+        def place(leaf: object) -> Any:
             if jax.typeof(leaf).sharding.mesh.empty:
                 # Computed from no array on the mesh, so JAX does not know the devices.
                 leaf = jax.lax.with_sharding_constraint(leaf, everywhere)
@@ -104,7 +105,7 @@ def _first_rows(rows: jax.Array, num_rows: int, layout: Layout) -> jax.Array:
 class _OnHost(Layout):
     """No device: arrays stay on the host, as arguments of a compiled function."""
 
-    def place(self, rows: Any) -> Any:
+    def place(self, rows: object) -> Any:
         """The array itself."""
         return rows
 
@@ -112,7 +113,7 @@ class _OnHost(Layout):
 ONE_DEVICE, ON_HOST = Layout(), _OnHost()
 
 
-def layout_of(sharding: Any, caller: str) -> Layout:
+def layout_of(sharding: Sharding, caller: str) -> Layout:
     """Converts a `sharding=` argument to a layout."""
     if sharding is None:
         return ONE_DEVICE

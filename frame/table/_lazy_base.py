@@ -8,14 +8,14 @@ from typing import Any
 class LazyBase:
     """The base of lazy frames and series."""
 
-    def _concatenated(self, parts: Sequence[Any], **options: Any) -> Any:
+    def _concatenated(self, parts: Sequence[object], **options: object) -> Any:
         """`concat` of this part and others."""
         raise TypeError(
             f"concat: a plan concatenates frames and plans of frames, got {type(self).__name__}. "
             "Call collect() first."
         )
 
-    def _merge(self, left: Any, right: Any, **options: Any) -> Any:
+    def _merge(self, left: object, right: object, **options: object) -> Any:
         """`merge` of this side and another."""
         raise TypeError(
             f"Can only merge Series or DataFrame objects, a {type(self).__name__} was passed. "

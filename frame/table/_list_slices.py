@@ -55,7 +55,7 @@ def _slices(
     """Python's rules for slices, for each list: the position of the first value, and the length."""
     least, most = (0, lengths) if step > 0 else (-1, lengths - 1)
 
-    def bound(given: int | None, default: Any) -> Any:
+    def bound(given: int | None, default: object) -> Any:
         if given is None:
             return default
         return jnp.clip(given + lengths if given < 0 else np.int32(given), least, most)

@@ -160,7 +160,7 @@ def spans_of(column: ListColumn, layout: Layout) -> tuple[Array, Array]:
 
 
 @functools.partial(tiered, static_argnums=2)
-def _spans(spans: Any, numbers: Array, layout: Layout) -> tuple[Array, Array]:
+def _spans(spans: object, numbers: Array, layout: Layout) -> tuple[Array, Array]:
     return gather(spans, numbers, layout)
 
 

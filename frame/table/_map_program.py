@@ -58,7 +58,7 @@ def _operations_of(root: Map | Constant) -> tuple[list[Operation], list[Any], li
     leaves: list[Any] = []
     numbers: dict[int, int] = {}
 
-    def leaf(value: Any) -> int:
+    def leaf(value: object) -> int:
         # Equal scalars are different leaves: the program must not depend on their values.
         if id(value) not in numbers:
             numbers[id(value)] = len(leaves)
@@ -71,7 +71,7 @@ def _operations_of(root: Map | Constant) -> tuple[list[Operation], list[Any], li
         nodes.append(node)
         return numbers[id(node)]
 
-    def visit(node: Any) -> int:
+    def visit(node: object) -> int:
         if isinstance(node, Source):
             return leaf(node.column.data)
         if isinstance(node, Column):
@@ -99,7 +99,7 @@ _ZERO = np.uint32(0)
 
 @functools.partial(tiered, static_argnums=(2, 3))
 def _computed(
-    leaves: list[Any], zero: Array, operations: tuple[Operation, ...], outputs: tuple[int, ...]
+    leaves: list[object], zero: Array, operations: tuple[Operation, ...], outputs: tuple[int, ...]
 ) -> tuple[Array, ...]:
     results: list[Array] = []
     for one in operations:

@@ -31,7 +31,7 @@ class Source:
         owner: refers to the column of a frame that the arrays were taken from.
     """
 
-    def __init__(self, owner: Column, note_gone: Callable[[Any], None]):
+    def __init__(self, owner: Column, note_gone: Callable[[object], None]):
         self.column = Column(owner.data, owner.valid, owner.type)
         self.owner = weakref.ref(owner, note_gone)
 
@@ -79,7 +79,7 @@ class Map:
         self,
         function: RowFunction,
         settings: tuple[Any, ...],
-        operands: Sequence[Any],
+        operands: Sequence[object],
         dtype: np.dtype,
         capacity: int,
     ):

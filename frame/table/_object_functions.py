@@ -93,7 +93,7 @@ def joined_objects(columns: Sequence[Column]) -> tuple[Column, ...]:
     )
 
 
-def with_object(column: Column, value: Any) -> tuple[Column, np.int32]:
+def with_object(column: Column, value: object) -> tuple[Column, np.int32]:
     """A column of objects that may have another value, and the position of the value."""
     objects = column.type.dictionary
     assert isinstance(objects, HostObjects)
@@ -159,7 +159,7 @@ def objects_apart(
     columns: Sequence[Column],
     on_device: Callable[[Sequence[Column], Sequence[Any]], Sequence[Column]],
     on_host: Callable[[Column], Column],
-    labels: Sequence[Any],
+    labels: Sequence[object],
 ) -> list[Column]:
     """Results of columns, with their labels: those of objects one by one, of others together."""
     others = [at for at, column in enumerate(columns) if column.kind != "object"]

@@ -101,7 +101,7 @@ def _apart(positions: Any, codes: Any, numbers: np.ndarray, size: int) -> Any:
     return jnp.where(codes < 0, others, codes)
 
 
-def _kind_of(missing: Any) -> str:
+def _kind_of(missing: object) -> str:
     return "float" if isinstance(missing, (float, np.floating)) else type(missing).__name__
 
 

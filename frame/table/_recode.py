@@ -77,7 +77,7 @@ def as_times(column: Column) -> Column:
     return Column(data, None, ColumnType(kind, unit=np.datetime_data(values.dtype)[0], zone=zone))
 
 
-def strings_at(positions: Array, strings: Any) -> Column:
+def strings_at(positions: Array, strings: object) -> Column:
     """The string at each position of a host array; missing for -1."""
     codes, dictionary = sorted_dictionary(strings)
     return Column(renumbered(positions, codes), None, ColumnType("string", dictionary))
@@ -103,7 +103,7 @@ def without_missing(column: Column) -> Column:
     return column.with_arrays((renumbered(column.data, codes), column.valid))
 
 
-def look_up(codes: Array, table: np.ndarray, missing: Any) -> Array:
+def look_up(codes: Array, table: np.ndarray, missing: object) -> Array:
     """Gathers from a host table by code; negative codes give `missing`.
 
     The table is padded in steps, so tables of similar lengths share a compiled program.

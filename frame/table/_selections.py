@@ -46,7 +46,7 @@ class Selection:
         """The position of each row in the source; -1 for a row of missing values."""
         raise NotImplementedError
 
-    def take(self, arrays: Any, kinds: tuple[str, ...], *, finds_row_ids: bool) -> Any:
+    def take(self, arrays: object, kinds: tuple[str, ...], *, finds_row_ids: bool) -> Any:
         """Takes the rows of several columns in one pass; see `take_arrays`.
 
         `finds_row_ids` tells that the positions are read next.
@@ -109,7 +109,7 @@ class Mask(Selection):
             row_ids = self._row_ids = self._compact(None, True).row_ids
         return row_ids
 
-    def take(self, arrays: Any, kinds: tuple[str, ...], *, finds_row_ids: bool) -> Any:
+    def take(self, arrays: object, kinds: tuple[str, ...], *, finds_row_ids: bool) -> Any:
         """Takes the flagged rows; none is missing, so `kinds` do not matter."""
         del kinds
         selected = self._compact(arrays, finds_row_ids and self._row_ids is None)

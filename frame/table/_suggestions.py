@@ -3,10 +3,9 @@
 
 import difflib
 from collections.abc import Hashable, Iterable
-from typing import Any
 
 
-def the_columns(absent: Any, labels: Iterable[Hashable]) -> str:
+def the_columns(absent: object, labels: Iterable[Hashable]) -> str:
     """Sentences that list the columns, with the label that one that is absent resembles.
 
     Args:
@@ -20,7 +19,7 @@ def the_columns(absent: Any, labels: Iterable[Hashable]) -> str:
     return f"The columns are {labels}.{suggestion}"
 
 
-def resembling(name: Any, labels: Iterable[Hashable]) -> str | None:
+def resembling(name: Hashable, labels: Iterable[Hashable]) -> str | None:
     """The label that a misspelt name resembles most, if there is one."""
     if not isinstance(name, str):
         return None

@@ -92,7 +92,7 @@ class Table:
         is_whole = type(needed) is np.int32 and not needed
         return self.replace(num_rows=num_rows, needed=needed if is_whole else self.needed)
 
-    def replace(self, **changes: Any) -> "Table":
+    def replace(self, **changes: object) -> "Table":
         """A table with some fields replaced."""
         # Every call makes several tables: `dataclasses.replace` would check each field.
         table = object.__new__(Table)

@@ -34,7 +34,7 @@ def stored_arrays(columns: Sequence[Column]) -> tuple[Any, ...]:
     return tuple([column.stored.arrays for column in columns])
 
 
-def with_arrays(table: Table, arrays: Any, row_ids: Array | None, num_rows: Count) -> Table:
+def with_arrays(table: Table, arrays: object, row_ids: Array | None, num_rows: Count) -> Table:
     """A table of the same types with the arrays of other rows, taken from `row_ids`."""
     columns = (*table.columns, *table.index.stored)
     return _with_rows(table, moved_columns(columns, arrays), row_ids, num_rows)
@@ -138,7 +138,7 @@ def coalesced(
 
 
 @tiered
-def _either(left_rows: Array, left: Any, right: Any) -> Any:
+def _either(left_rows: Array, left: object, right: object) -> Any:
     return jax.tree.map(lambda a, b: jnp.where(left_rows < 0, b, a), left, right)
 
 
@@ -152,7 +152,7 @@ def hole_kind(column: Column) -> str:
 
 
 @functools.partial(tiered, static_argnums=(2, 3))
-def _take_on_mesh(arrays: Any, row_ids: Array, kinds: tuple[str, ...], layout: Layout) -> Any:
+def _take_on_mesh(arrays: object, row_ids: Array, kinds: tuple[str, ...], layout: Layout) -> Any:
     return _marked(gather(arrays, row_ids, layout), row_ids < 0, kinds)
 
 
@@ -182,11 +182,11 @@ def missing_elsewhere(columns: Sequence[Column], has_value: Array) -> tuple[Colu
 
 
 @functools.partial(tiered, static_argnums=2)
-def _missing_elsewhere(arrays: Any, has_value: Array, kinds: tuple[str, ...]) -> Any:
+def _missing_elsewhere(arrays: object, has_value: Array, kinds: tuple[str, ...]) -> Any:
     return _marked(arrays, ~has_value, kinds)
 
 
-def gather(rows: Any, row_ids: Array, layout: Layout) -> Any:
+def gather(rows: object, row_ids: Array, layout: Layout) -> Any:
     """Gathers rows inside a compiled function; invalid positions give zeros."""
     if not jax.tree.leaves(rows):
         return rows

@@ -2,6 +2,7 @@
 """pandas' bins of time, and the bin of each row."""
 
 import functools
+from collections.abc import Hashable
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -12,6 +13,7 @@ from ...primitives.staging import tiered
 from ._column import NAT, Array, Column
 from ._layout import ONE_DEVICE
 from ._search import search_rows
+from ._types import Options
 from ._untyped import untyped_pandas
 
 # Their bins end with the last moment of a day.
@@ -26,7 +28,7 @@ class TimeBins(NamedTuple):
 
 
 def bins_of_times(
-    column: Column, ends: pd.DatetimeIndex, rule: Any, label: Any, options: dict[str, Any]
+    column: Column, ends: pd.DatetimeIndex, rule: object, label: Hashable, options: Options
 ) -> TimeBins:
     """The bins of a column of times whose first and last time are `ends`; see `resample`."""
     if ends.hasnans:
@@ -45,7 +47,7 @@ def ends_of_times(times: Any) -> pd.DatetimeIndex:
 
 
 def outer_bins_of_times(
-    column: Column, bins: TimeBins, ends: pd.DatetimeIndex, rule: Any, options: dict[str, Any]
+    column: Column, bins: TimeBins, ends: pd.DatetimeIndex, rule: object, options: Options
 ) -> tuple[Array, Array]:
     """The bin with which pandas begins if a time is the first one, and ends if it is the last.
 
@@ -64,7 +66,7 @@ def outer_bins_of_times(
     return _codes(days, padded, "left"), _codes(column.data, padded, "right")
 
 
-def starts_of_bins(ends: pd.DatetimeIndex, rule: Any, options: dict[str, Any]) -> Any:
+def starts_of_bins(ends: pd.DatetimeIndex, rule: object, options: Options) -> Any:
     """The times at which the bins of some times start, or end if those ends belong to them."""
     unit: Any = ends.unit
     ends = ends[:0] if ends.hasnans else ends.unique()
@@ -81,7 +83,7 @@ def check_times_of_bins(column: Column) -> None:
         )
 
 
-def depends_on_first_time(rule: Any, origin: Any) -> bool:
+def depends_on_first_time(rule: object, origin: object) -> bool:
     """Whether pandas' bins depend on the first time, or on the last one."""
     offset: Any = untyped_pandas.tseries.frequencies.to_offset(rule)
     if origin in ("start", "end", "end_day") or isinstance(offset, pd.offsets.BusinessDay):
@@ -92,12 +94,12 @@ def depends_on_first_time(rule: Any, origin: Any) -> bool:
     return offset.n != 1 and (origin == "start_day" or not isinstance(offset, pd.offsets.Day))
 
 
-def _is_end(rule: Any) -> bool:
+def _is_end(rule: object) -> bool:
     offset = untyped_pandas.tseries.frequencies.to_offset(rule)
     return offset.rule_code.split("-")[0] in _ENDS_OF_PERIODS
 
 
-def _closed(rule: Any, closed: Any, origin: Any) -> str:
+def _closed(rule: object, closed: Any, origin: object) -> str:
     """The end that belongs to a bin, by pandas' default for the rule."""
     if closed is not None:
         return closed
@@ -105,13 +107,13 @@ def _closed(rule: Any, closed: Any, origin: Any) -> str:
 
 
 def _bins(
-    ends: pd.DatetimeIndex, rule: Any, label: Any, options: dict[str, Any]
+    ends: pd.DatetimeIndex, rule: object, label: Hashable, options: Options
 ) -> tuple[pd.DatetimeIndex, pd.DatetimeIndex]:
     """The labels of pandas' bins, and their edges, one more."""
     times: Any = pd.Series(0, index=ends)
     unit: Any = ends.unit
 
-    def labels(which: Any) -> Any:
+    def labels(which: object) -> Any:
         return times.resample(rule, label=which, **options).size().index.as_unit(unit)
 
     edges = labels("left").append(labels("right")[-1:])

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Conversion of a column to Arrow."""
 
+from collections.abc import Hashable
 from typing import Any
 
 import jax.numpy as jnp
@@ -11,7 +12,7 @@ from ._column import NAT, Column, host_array
 from ._zones import arrow_zone
 
 
-def arrow_of(column: Column, rows: slice, name: Any) -> pa.Array:
+def arrow_of(column: Column, rows: slice, name: Hashable) -> pa.Array:
     """Converts rows of a column to Arrow, with nulls for missing values."""
     if column.kind == "list":
         return _arrow_lists(column, rows, name)
@@ -62,7 +63,7 @@ def _whole(array: pa.Array | pa.ChunkedArray) -> pa.Array:
     return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
 
 
-def _arrow_lists(column: Column, rows: slice, name: Any) -> pa.Array:
+def _arrow_lists(column: Column, rows: slice, name: Hashable) -> pa.Array:
     """Converts the lists of rows to Arrow: of their type, if they have one."""
     offsets, values, is_missing = packed_lists(column, rows)
     missing = pa.array(is_missing) if is_missing.any() else None

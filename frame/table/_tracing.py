@@ -2,7 +2,7 @@
 """Concrete values during tracing: evaluates captured arrays eagerly and caches the results."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, ParamSpec, TypeVar
 
 import jax
@@ -15,7 +15,7 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 
-def is_traced(*trees: Any) -> bool:
+def is_traced(*trees: object) -> bool:
     """Whether any array is traced. A deferred column is a leaf, and no array of it is."""
     leaves = jax.tree.leaves(trees)
     return any(issubclass(kind, Tracer) for kind in set(map(type, leaves)))
@@ -56,16 +56,16 @@ class FoundOnce:
         self._known: dict[Any, Any] = {}
         self._staged: dict[Any, list[tuple[Any, Any]]] = {}
 
-    def __contains__(self, name: Any) -> bool:
+    def __contains__(self, name: Hashable) -> bool:
         """Whether a result is cached, under any trace."""
         return name in self._known or name in self._staged
 
     def once(
         self,
-        name: Any,
-        find: Callable[[], Any],
+        name: Hashable,
+        find: Callable[[], object],
         *,
-        is_staged: Callable[[Any], bool] = is_traced,
+        is_staged: Callable[[object], bool] = is_traced,
         keeps_staged: bool = True,
     ) -> Any:
         """The cached result of `find`; `keeps_staged=False` if the cache outlives a trace."""
@@ -83,7 +83,7 @@ class FoundOnce:
         return result
 
 
-def is_in_jit(*trees: Any) -> bool:
+def is_in_jit(*trees: object) -> bool:
     """Whether results are traced: inside `jit`, even those computed from concrete arrays."""
     if not is_under_trace():
         return is_traced(*trees)

@@ -50,7 +50,7 @@ def unfiltered(columns: Sequence[Column], num_rows: Count) -> Unfiltered | None:
     return Unfiltered(tuple(everywhere), mask.flags, mask.num_rows)
 
 
-def _mask_of(operand: Any) -> Mask | None:
+def _mask_of(operand: object) -> Mask | None:
     """The mask of a column's node, or of the first column of its expression."""
     node = operand.node if isinstance(operand, Column) else operand
     if isinstance(node, Selected):
@@ -60,7 +60,7 @@ def _mask_of(operand: Any) -> Mask | None:
     return None
 
 
-def _everywhere(operand: Any, mask: Mask, known: dict[int, Any]) -> Any:
+def _everywhere(operand: object, mask: Mask, known: dict[int, Any]) -> Any:
     """An operand over all rows: a column or a scalar; None if there is no such column."""
     match operand:
         case Column():

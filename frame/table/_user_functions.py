@@ -15,6 +15,7 @@ import pandas as pd
 from ...shardings._compat import is_x64_enabled
 from ._dtypes import narrowed
 from ._ndframe import NDFrame
+from ._types import Function
 
 ENGINES = (None, "jax", "python")
 
@@ -46,8 +47,8 @@ class UntraceableError(NotImplementedError):
 def by_engine(
     caller: str,
     engine: str | None,
-    trace: Callable[[], Any],
-    on_host: Callable[[], Any],
+    trace: Callable[[], object],
+    on_host: Callable[[], object],
     *,
     is_traced: bool,
 ) -> Any:
@@ -78,7 +79,7 @@ def by_engine(
     return on_host()
 
 
-def as_pandas(value: Any) -> Any:
+def as_pandas(value: object) -> Any:
     """A result of a user's function in the types of pandas: frames, series and scalars."""
     if isinstance(value, NDFrame):
         return value.to_pandas()
@@ -89,7 +90,7 @@ def as_pandas(value: Any) -> Any:
     return value
 
 
-def as_frames(value: Any) -> Any:
+def as_frames(value: object) -> Any:
     """A result of pandas as a frame or a series of ours; other values as they are."""
     if isinstance(value, pd.DataFrame):
         return NDFrame.frame_class(_narrowed(value))
@@ -129,7 +130,7 @@ class Watched:
     # NumPy's scalars leave operators to this class.
     __array_ufunc__ = None
 
-    def __init__(self, value: Any, asked: list[str]):
+    def __init__(self, value: object, asked: list[str]):
         self._value, self._asked = value, asked
 
     def __getattr__(self, name: str) -> Any:
@@ -156,15 +157,15 @@ def _module(frame: Any) -> str:
 
 
 def _question(name: str) -> Callable[..., Any]:
-    def ask(self: Watched, *_: Any) -> Any:
+    def ask(self: Watched, *_: object) -> Any:
         _note(self, name)
         raise UntraceableError(f"the function calls {name} of a traced number")
 
     return ask
 
 
-def _operator(function: Callable[..., Any], *, is_reflected: bool = False) -> Callable[..., Any]:
-    def operate(self: Watched, *others: Any) -> Any:
+def _operator(function: Function, *, is_reflected: bool = False) -> Callable[..., Any]:
+    def operate(self: Watched, *others: object) -> Any:
         values = [self._value, *map(unwatched, others)]
         if any(isinstance(value, str) or value is None for value in values):
             return NotImplemented
@@ -188,12 +189,12 @@ for _name in _BINARY:
     setattr(Watched, f"__r{_name}__", _operator(_function, is_reflected=True))
 
 
-def unwatched(value: Any) -> Any:
+def unwatched(value: object) -> Any:
     """The traced number of a watched one; other values as they are."""
     return value._value if type(value) is Watched else value
 
 
-def traced_call(call: Callable[[Callable[[Any], Any]], Any]) -> Any:
+def traced_call(call: Function) -> Any:
     """Calls a function with watched numbers, or with plain ones if it calls JAX with them.
 
     Args:

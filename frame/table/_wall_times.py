@@ -46,14 +46,16 @@ def wall_times(column: Column) -> Column:
     return dataclasses.replace(in_zone(column, None), data=data)
 
 
-def converted(column: Column, tz: Any) -> Column:
+def converted(column: Column, tz: object) -> Column:
     """The same instants in another zone; pandas' `tz_convert`."""
     if column.type.zone is None:
         raise TypeError("Cannot convert tz-naive timestamps, use tz_localize to localize")
     return in_zone(column, None if tz is None else zone_label(tz))
 
 
-def localized(column: Column, tz: Any, table: Table, ambiguous: Any, nonexistent: Any) -> Column:
+def localized(
+    column: Column, tz: object, table: Table, ambiguous: object, nonexistent: object
+) -> Column:
     """The instants at which clocks show some times; pandas' `tz_localize`."""
     if tz is None:
         return wall_times(column)
@@ -115,7 +117,7 @@ def instants(
     return dataclasses.replace(in_zone(walls, zone), data=data)
 
 
-def _check_arguments(ambiguous: Any, nonexistent: Any) -> None:
+def _check_arguments(ambiguous: object, nonexistent: object) -> None:
     if isinstance(ambiguous, str) and ambiguous not in ("raise", "NaT", "infer"):
         raise ValueError(
             "tz_localize: ambiguous must be 'raise', 'NaT', 'infer', a bool or an array of bools, "
@@ -145,7 +147,9 @@ def _flags(ambiguous: Any, table: Table) -> Any:
     return table.layout.place(padded)
 
 
-def _on_host(walls: Column, counts: np.ndarray, zone: str, ambiguous: Any, nonexistent: Any) -> Any:
+def _on_host(
+    walls: Column, counts: np.ndarray, zone: str, ambiguous: object, nonexistent: object
+) -> Any:
     """The instants of some times by pandas, which raises what it raises."""
     times: Any = pd.DatetimeIndex(counts.view(f"M8[{walls.type.unit}]"))
     return times.tz_localize(zone, ambiguous=ambiguous, nonexistent=nonexistent).asi8

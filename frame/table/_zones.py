@@ -30,7 +30,7 @@ class Zone(NamedTuple):
     offsets: np.ndarray
 
 
-def zone_label(zone: Any) -> str:
+def zone_label(zone: object) -> str:
     """The label of a time zone: the name that pandas shows, if pandas reads it back."""
     if isinstance(zone, datetime.timezone):
         # Another name, such as that of `timezone(offset, "EST")`, would not be read back.
@@ -52,7 +52,7 @@ def zone_label(zone: Any) -> str:
     )
 
 
-def in_utc(times: Any) -> np.ndarray:
+def in_utc(times: object) -> np.ndarray:
     """Times of pandas as NumPy's times, which are UTC if they have a zone."""
     index = pd.Index(times)
     if isinstance(index, pd.DatetimeIndex) and index.tz is not None:

@@ -24,6 +24,7 @@ from ..table._object_functions import objects_apart, of_rows
 from ..table._table import Count, Table, is_row
 from ..table._take import hole_kind, with_holes
 from ..table._tracing import is_traced
+from ..table._types import Axis
 
 
 class Accumulation(NamedTuple):
@@ -193,7 +194,7 @@ class Cumulative(NDFrame):
     """The cumulative methods of frames and series."""
 
     def cumsum(
-        self, axis: Any = 0, skipna: bool = True, numeric_only: bool = False, **rest: Any
+        self, axis: Axis = 0, skipna: bool = True, numeric_only: bool = False, **rest: object
     ) -> Self:
         """The sum of the values up to each row; missing values are skipped and stay missing.
 
@@ -210,21 +211,21 @@ class Cumulative(NDFrame):
         return self._cumulate("cumsum", axis, skipna, numeric_only)
 
     def cumprod(
-        self, axis: Any = 0, skipna: bool = True, numeric_only: bool = False, **rest: Any
+        self, axis: Axis = 0, skipna: bool = True, numeric_only: bool = False, **rest: object
     ) -> Self:
         """The product of the values up to each row; see `cumsum`."""
         check_rest("cumprod", rest)
         return self._cumulate("cumprod", axis, skipna, numeric_only)
 
-    def cummin(self, axis: Any = 0, skipna: bool = True, numeric_only: bool = False) -> Self:
+    def cummin(self, axis: Axis = 0, skipna: bool = True, numeric_only: bool = False) -> Self:
         """The least of the values up to each row; see `cumsum`."""
         return self._cumulate("cummin", axis, skipna, numeric_only)
 
-    def cummax(self, axis: Any = 0, skipna: bool = True, numeric_only: bool = False) -> Self:
+    def cummax(self, axis: Axis = 0, skipna: bool = True, numeric_only: bool = False) -> Self:
         """The greatest of the values up to each row; see `cumsum`."""
         return self._cumulate("cummax", axis, skipna, numeric_only)
 
-    def _cumulate(self, name: str, axis: Any, skipna: bool, numeric_only: bool) -> Self:
+    def _cumulate(self, name: str, axis: Axis, skipna: bool, numeric_only: bool) -> Self:
         of = numeric_part(self) if numeric_only else self
         table, skipna = of._table, check_flag(skipna, "skipna")
         if axis_number(axis or 0, self):
@@ -233,7 +234,7 @@ class Cumulative(NDFrame):
             )
 
         def on_host(column: Column) -> Column:
-            def cumulated(rows: Any) -> Any:
+            def cumulated(rows: object) -> Any:
                 return getattr(rows, name)(skipna=skipna)
 
             return of_rows(column, table.num_rows, cumulated, name)
@@ -247,7 +248,7 @@ class Cumulative(NDFrame):
         return of._like(table.with_columns(columns))
 
 
-def numeric_part(of: Any) -> Any:
+def numeric_part(of: NDFrame) -> Any:
     """The numeric and bool columns of a frame; raises for a series of other values."""
     if isinstance(of, SeriesBase):
         if of._only.is_numeric:

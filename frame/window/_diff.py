@@ -2,6 +2,7 @@
 """`diff` and `pct_change`: changes from one row to a later one."""
 
 import functools
+from collections.abc import Hashable
 from typing import Any, Self
 
 import jax.numpy as jnp
@@ -19,10 +20,11 @@ from ..table._layout import Layout
 from ..table._ndframe import NDFrame
 from ..table._table import Count
 from ..table._tracing import is_traced
+from ..table._types import Axis
 from ._shift import NO_VALUE, moved_rows, shift_columns, steps_of, whole_periods
 
 
-def _difference(column: Column, label: Any) -> tuple[np.dtype, ColumnType]:
+def _difference(column: Column, label: Hashable) -> tuple[np.dtype, ColumnType]:
     """The dtype of a column's difference, int64 for times alone, and its type."""
     if column.type.is_time:
         return column.dtype, ColumnType("timedelta", unit=column.type.unit)
@@ -90,7 +92,7 @@ def _ratio(x: Array, before: Array) -> Array:
 class Changes(NDFrame):
     """The difference methods of frames and series."""
 
-    def diff(self, periods: int = 1, axis: Any = 0) -> Self:
+    def diff(self, periods: int = 1, axis: Axis = 0) -> Self:
         """The difference of each value from the one `periods` rows before it.
 
         Differences from pandas:
@@ -132,7 +134,7 @@ class Changes(NDFrame):
             results = [empty if column.is_bool else column for column in results]
         return self._with_columns(results)
 
-    def pct_change(self, periods: int = 1, fill_method: Any = None, freq: Any = None) -> Self:
+    def pct_change(self, periods: int = 1, fill_method: object = None, freq: object = None) -> Self:
         """The relative change from the value `periods` rows before.
 
         Differences from pandas:
@@ -183,7 +185,7 @@ def _by_operators(column: Column) -> bool:
     return column.is_nullable or column.kind == "object"
 
 
-def _as_floats(column: Column, label: Any) -> Array:
+def _as_floats(column: Column, label: Hashable) -> Array:
     if column.kind == "timedelta":
         return jnp.where(column.data == NAT, np.nan, column.data.astype(wide(np.float64)))
     if not column.is_numeric or column.is_bool:

@@ -97,7 +97,7 @@ class ExponentialWindows(PairedWindows):
         return self.var(bias, numeric_only) ** 0.5
 
     def cov(
-        self, other: Any = None, pairwise: bool | None = None, bias: bool = False,
+        self, other: object = None, pairwise: bool | None = None, bias: bool = False,
         numeric_only: bool = False,
     ) -> Any:  # fmt: skip
         """The weighted covariance of columns with a series, or of pairs of columns.
@@ -124,7 +124,7 @@ class ExponentialWindows(PairedWindows):
         return self._of_pairs("cov", name, other, pairwise, numeric_only)
 
     def corr(
-        self, other: Any = None, pairwise: bool | None = None, numeric_only: bool = False
+        self, other: object = None, pairwise: bool | None = None, numeric_only: bool = False
     ) -> Any:
         """The weighted correlation of columns with a series, or of pairs of columns; see `cov`.
 
@@ -144,7 +144,7 @@ class ExponentialWindows(PairedWindows):
             return self._of._columns_at(self._of._pick(lambda c: c.is_numeric and not c.is_bool))
         return self._of
 
-    def _check_numbers(self, of: Any) -> None:
+    def _check_numbers(self, of: NDFrame) -> None:
         _check_numbers(of)
 
     def _with_last(
@@ -172,7 +172,7 @@ class ExponentialWindows(PairedWindows):
         return of._with_columns(map(Column, results))
 
 
-def _check_numbers(of: Any) -> None:
+def _check_numbers(of: NDFrame) -> None:
     for column in of._table.columns:
         if not column.is_numeric or column.dtype.kind == "c":
             raise pd.errors.DataError(f"Cannot aggregate non-numeric type: {column.dtype_name}")
@@ -182,9 +182,9 @@ class ExponentialWindowMethods(NDFrame):
     """The method `ewm` of frames and series."""
 
     def ewm(
-        self, com: float | None = None, span: float | None = None, halflife: Any = None,
+        self, com: float | None = None, span: float | None = None, halflife: object = None,
         alpha: float | None = None, min_periods: int | None = 0, adjust: bool = True,
-        ignore_na: bool = False, times: Any = None, method: str = "single",
+        ignore_na: bool = False, times: object = None, method: str = "single",
     ) -> ExponentialWindows:  # fmt: skip
         """Windows of all rows up to each row, with weights that decay by `1 - alpha` a row.
 
@@ -206,7 +206,7 @@ class ExponentialWindowMethods(NDFrame):
 
 def as_decay(
     com: Any, span: Any, halflife: Any, alpha: Any, min_periods: Any, adjust: bool,
-    ignore_na: bool, times: Any, method: str,
+    ignore_na: bool, times: object, method: str,
 ) -> Decay:  # fmt: skip
     """Checks the arguments of `ewm`."""
     if times is not None or method != "single":

@@ -148,7 +148,7 @@ def _mean(x: Array, shares: _Shares, scan: Any) -> Array:
     return mean
 
 
-def _variance(x: Array, mean: Array, shares: _Shares, scan: Any, plan: ScanPlan) -> Array:
+def _variance(x: Array, mean: Array, shares: _Shares, scan: object, plan: ScanPlan) -> Array:
     """West's recurrences of the mean square, and of the sum of squared weights."""
     squares = _squares((x - before(mean)) ** 2, shares, scan)
     return _unless_biased(squares, shares, scan, plan)
@@ -179,7 +179,7 @@ def _compose(left: Any, right: Any) -> Any:
     return left[0] * right[0], right[0] * left[1] + right[1]
 
 
-def _scan(x: Any, op: Any, segment_ids: Array | None, plan: ScanPlan) -> Any:
+def _scan(x: object, op: Any, segment_ids: Array | None, plan: ScanPlan) -> Any:
     on_mesh = plan.layout.on_mesh
     if segment_ids is None:
         return primitives.inclusive_scan(x, op, **on_mesh)

@@ -37,7 +37,7 @@ class PairedWindows(RowWindows):
     """Statistics of pairs of columns in windows."""
 
     def _of_pairs(
-        self, method: str, how: Any, other: Any, pairwise: bool | None, numeric_only: bool
+        self, method: str, how: object, other: Any, pairwise: bool | None, numeric_only: bool
     ) -> Any:
         """A statistic of the columns and a series, or of pairs of columns.
 
@@ -78,7 +78,7 @@ class PairedWindows(RowWindows):
         return self._of_equal_labels(how, of, other, others, rows)
 
     def _matrices(
-        self, how: Any, of: Any, other: Any, others: Sequence[Column], windows: WindowRows
+        self, how: object, of: Any, other: Any, others: Sequence[Column], windows: WindowRows
     ) -> Any:
         """For each row a matrix: a row for each column of `other`, in columns those of `of`."""
         labels, table, found = other._labels.index, of._table, {}
@@ -126,7 +126,7 @@ class PairedWindows(RowWindows):
         """The rows of the windows, with `numeric_only` without other columns."""
         raise NotImplementedError
 
-    def _check_numbers(self, of: Any) -> None:
+    def _check_numbers(self, of: object) -> None:
         """Raises pandas' error unless all columns are real numbers."""
         raise NotImplementedError
 
@@ -135,7 +135,7 @@ class PairedWindows(RowWindows):
         return (*self._segmented(of), None)
 
     def _with_last(
-        self, columns: Sequence[Column], last: Column, rows: WindowRows, how: Any
+        self, columns: Sequence[Column], last: Column, rows: WindowRows, how: object
     ) -> Sequence[Column]:
         """The statistic of each column and the last one in the window of each row."""
         raise NotImplementedError

@@ -13,6 +13,7 @@ from ..table._column import Array
 from ..table._dtypes import wide
 from ..table._layout import Layout
 from ..table._table import Count
+from ..table._types import Options
 from ._window_order import ORDER_METHODS, WindowEnds, ends_of_rows, ordered_windows
 
 # Windows of at most this many rows have a program for each length, which reads them row by row.
@@ -121,7 +122,7 @@ def reduce_ordered(
 
 
 def reduce_values(
-    values: Values, windows: dict[str, Any], how: WindowReduction, has_gaps: bool, layout: Layout
+    values: Values, windows: Options, how: WindowReduction, has_gaps: bool, layout: Layout
 ) -> tuple[Array, ...]:
     """Columns of float64, a value for each row's window; NaN for fewer than `least` values.
 

@@ -2,7 +2,7 @@
 """Rolling and expanding windows over rows."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, Self
 
 import jax.numpy as jnp
@@ -12,9 +12,10 @@ import pandas as pd
 from ...primitives.staging import tiered
 from ..table._column import Array, Column
 from ..table._column_labels import Labels
-from ..table._ndframe import FrameBase, SeriesBase
+from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._table import Count, is_row
 from ..table._tracing import at_once, is_traced
+from ..table._types import LabelOrLabels
 from ..table._unsupported import LACKING, instead_of
 from ._cumulative import Cumulative
 from ._diff import Changes
@@ -39,7 +40,7 @@ from ._window_statistics import WindowStatistics
 class Windows(WindowApply, WindowStatistics):
     """The result of `rolling` and `expanding`; its methods reduce each row's window."""
 
-    def __init__(self, of: Any, shape: WindowShape):
+    def __init__(self, of: object, shape: WindowShape):
         super().__init__(of, shape)
         self._window, self._min_periods, self._center, self._closed, self._step = shape[:5]
         self._on, self._span = shape.on, shape.span
@@ -78,7 +79,7 @@ class Windows(WindowApply, WindowStatistics):
             )
         raise AttributeError(f"{kind} windows have no attribute {name!r}")
 
-    def _take(self, how: WindowReduction, numeric_only: bool, q: Any = None) -> Any:
+    def _take(self, how: WindowReduction, numeric_only: bool, q: object = None) -> Any:
         method = how.method
         of, segment_ids, carried = self._rows(method, numeric_only)
         table = of._table
@@ -98,7 +99,7 @@ class Windows(WindowApply, WindowStatistics):
         values = self._values(data, missing, table.num_rows, q)
         return self._shown(of, reduce_windows(values, segment_ids, reach, plan), carried)
 
-    def _values(self, data: Any, missing: Any, num_rows: Count, q: Any = None) -> Values:
+    def _values(self, data: Any, missing: Any, num_rows: Count, q: object = None) -> Values:
         least = np.int32(min(self._min_periods, 2**31 - 1))
         return Values(data, missing, num_rows, least, q)
 
@@ -107,7 +108,7 @@ class Windows(WindowApply, WindowStatistics):
             raise NotImplementedError(f"step not implemented for {method}. Select rows first.")
         return self._numeric(method) if numeric_only else self._of
 
-    def _check_numbers(self, of: Any) -> None:
+    def _check_numbers(self, of: NDFrame) -> None:
         for column, label in zip(of._table.columns, of._names, strict=True):
             _check(column, label, of)
 
@@ -124,7 +125,7 @@ class Windows(WindowApply, WindowStatistics):
         values = self._values(data, missing, table.num_rows)
         return list(map(Column, reduce_windows(values, rows.segment_ids, reach, plan)))
 
-    def _shown(self, of: Any, reduced: Sequence[Array], carried: Column | None) -> Any:
+    def _shown(self, of: FrameBase, reduced: Sequence[Array], carried: Column | None) -> Any:
         result = self._with_on(of._with_columns([Column(one) for one in reduced]), carried)
         return result if self._step == 1 else result.iloc[:: self._step]
 
@@ -190,14 +191,14 @@ class Windows(WindowApply, WindowStatistics):
 class TimeWindows(Windows):
     """The result of `rolling` over spans of time."""
 
-    def __init__(self, of: Any, shape: WindowShape):
+    def __init__(self, of: object, shape: WindowShape):
         super().__init__(of, shape)
         table, segment_ids, times = self._in_order(of)
         assert times is not None
         name = None if self._on is None else self._on.name
         check_times(times, segment_ids, table._table.num_rows, name)
 
-    def _take(self, how: WindowReduction, numeric_only: bool, q: Any = None) -> Any:
+    def _take(self, how: WindowReduction, numeric_only: bool, q: object = None) -> Any:
         of, segment_ids, times = self._rows(how.method, numeric_only)
         assert times is not None
         assert self._span is not None
@@ -221,7 +222,7 @@ class TimeWindows(Windows):
         return reduce_spans(every, rows.table, span, rows.segment_ids, least, None, how)
 
 
-def _check(column: Column, label: Any, of: Any) -> None:
+def _check(column: Column, label: Hashable, of: object) -> None:
     if not column.is_numeric:
         if isinstance(of, SeriesBase):
             raise pd.errors.DataError("No numeric types to aggregate")
@@ -240,13 +241,13 @@ class WindowMethods(Changes, Cumulative, ExponentialWindowMethods, Shifting):
 
     def rolling(
         self,
-        window: Any,
+        window: object,
         min_periods: int | None = None,
         center: bool = False,
-        win_type: Any = None,
-        on: Any = None,
-        closed: Any = None,
-        step: Any = None,
+        win_type: object = None,
+        on: LabelOrLabels = None,
+        closed: object = None,
+        step: object = None,
         method: str = "single",
     ) -> Windows:
         """A window of `window` rows for each row, or every `step` rows; infinities are missing.

@@ -23,7 +23,7 @@ class RowWindows:
         windows._of = self._of[key]
         return windows
 
-    def agg(self, func: Any) -> Any:
+    def agg(self, func: object) -> Any:
         """Calls a method by name."""
         if not isinstance(func, str):
             raise NotImplementedError(
@@ -33,6 +33,6 @@ class RowWindows:
 
     aggregate = agg
 
-    def _segmented(self, of: Any) -> tuple[Any, Array | None]:
+    def _segmented(self, of: object) -> tuple[Any, Array | None]:
         """The rows in the order of their windows, and the ids of segments where windows stop."""
         return of, None

@@ -23,6 +23,7 @@ from ..table._object_functions import with_object
 from ..table._recode import renumbered
 from ..table._table import Count, Table
 from ..table._take import gather, missing_elsewhere, position, settled
+from ..table._types import Axis
 from ..table._zones import in_utc
 
 NO_VALUE = pd.api.extensions.no_default
@@ -41,7 +42,7 @@ class Filling(NamedTuple):
 
 
 def shift_columns(
-    columns: Sequence[Column], periods: int, num_rows: Count, layout: Layout, fill_value: Any
+    columns: Sequence[Column], periods: int, num_rows: Count, layout: Layout, fill_value: object
 ) -> tuple[Column, ...]:
     """Shifts columns down by `periods` rows, up if negative."""
     if not periods or not columns:
@@ -79,7 +80,7 @@ def steps_of(periods: int, columns: Sequence[Column]) -> np.int32:
     return np.int32(max(min(periods, capacity), -capacity))
 
 
-def _filling(column: Column, fill_value: Any) -> tuple[Column, Filling]:
+def _filling(column: Column, fill_value: object) -> tuple[Column, Filling]:
     """Determines the filling as pandas does, by a shift of one row of the dtype on the host."""
     if column.kind == "string":
         return _filling_of_strings(column, fill_value)
@@ -152,7 +153,7 @@ def _shift(
     return tuple(results)
 
 
-def moved_rows(rows: Any, periods: Count, num_rows: Count, layout: Layout) -> tuple[Any, Array]:
+def moved_rows(rows: object, periods: Count, num_rows: Count, layout: Layout) -> tuple[Any, Array]:
     """The rows `periods` before each row, and flags of rows without one. Traced."""
     capacity = jax.tree.leaves(rows)[0].shape[0]
     source = position(capacity, layout) - periods
@@ -163,7 +164,7 @@ def moved_rows(rows: Any, periods: Count, num_rows: Count, layout: Layout) -> tu
     return moved, (source < 0) | (source >= num_rows)
 
 
-def _shifted_across(table: Table, periods: int, fill_value: Any) -> Sequence[Column]:
+def _shifted_across(table: Table, periods: int, fill_value: object) -> Sequence[Column]:
     """Shifts columns to the right; the columns at the edge become missing."""
     if fill_value is not NO_VALUE:
         raise NotImplementedError(
@@ -184,10 +185,10 @@ class Shifting(NDFrame):
     def shift(
         self,
         periods: int = 1,
-        freq: Any = None,
-        axis: Any = 0,
-        fill_value: Any = NO_VALUE,
-        suffix: Any = None,
+        freq: object = None,
+        axis: Axis = 0,
+        fill_value: object = NO_VALUE,
+        suffix: object = None,
     ) -> Self:
         """Moves the values down by `periods` rows, up if negative; the labels stay.
 

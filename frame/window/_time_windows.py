@@ -2,6 +2,7 @@
 """`rolling` over spans of time: windows of varying numbers of rows."""
 
 import functools
+from collections.abc import Hashable
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -44,7 +45,7 @@ class TimePlan(NamedTuple):
     layout: Layout
 
 
-def as_time_span(times: Column, window: Any, closed: Any, center: Any) -> TimeSpan:
+def as_time_span(times: Column, window: object, closed: Any, center: Any) -> TimeSpan:
     """The span that a window names, over times."""
     try:
         span: Any = pd.Timedelta(untyped_pandas.tseries.frequencies.to_offset(window))
@@ -64,7 +65,7 @@ def as_time_span(times: Column, window: Any, closed: Any, center: Any) -> TimeSp
     return TimeSpan(times, length, closed or "right", center)
 
 
-def check_times(times: Column, segment_ids: Array | None, num_rows: Count, name: Any) -> None:
+def check_times(times: Column, segment_ids: Array | None, num_rows: Count, name: Hashable) -> None:
     """Raises unless times ascend, in each segment, and none is missing. Not inside `jit`."""
     if is_traced(times, segment_ids, num_rows):
         return
@@ -100,7 +101,7 @@ def reduce_spans(
     span: TimeSpan,
     segment_ids: Array | None,
     least: int,
-    q: Any,
+    q: object,
     how: WindowReduction,
 ) -> list[Column]:
     """Reduces the window of each row; NaN for fewer than `least` values.

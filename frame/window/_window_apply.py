@@ -18,6 +18,7 @@ from ..table._layout import ONE_DEVICE
 from ..table._ndframe import NDFrame, SeriesBase
 from ..table._row_index import RANGE
 from ..table._table import Count, Table, as_count, is_row
+from ..table._types import Function
 from ..table._user_functions import UntraceableError, as_frames, as_pandas, by_engine
 
 # The values of all windows are gathered at once: a GiB of float64.
@@ -41,8 +42,8 @@ class WindowApply:
         func: Callable[..., Any],
         raw: bool = False,
         engine: str | None = None,
-        args: tuple[Any, ...] = (),
-        kwargs: Mapping[str, Any] = MappingProxyType({}),
+        args: tuple[object, ...] = (),
+        kwargs: Mapping[str, object] = MappingProxyType({}),
     ) -> Any:
         """Calls a function with each window; missing for fewer than `min_periods` values.
 
@@ -81,12 +82,12 @@ class WindowApply:
             is_traced=self._of._is_traced,
         )
 
-    def _groups_of(self, of: Any) -> Any:
+    def _groups_of(self, of: object) -> Any:
         """The rows, or their groups, that windows are made of, in pandas."""
         return of
 
-    def _called_for_windows(self, call: Callable[[Any], Any], raw: bool) -> Any:
-        def with_series(window: Any) -> Any:
+    def _called_for_windows(self, call: Function, raw: bool) -> Any:
+        def with_series(window: object) -> Any:
             return as_pandas(call(window if raw else as_frames(window)))
 
         source, on = self._of, self._on
@@ -117,7 +118,7 @@ class WindowApply:
             return self._window
         return pd.Timedelta(self._span.length, self._span.times.type.unit)
 
-    def _traced_over_windows(self, call: Callable[[Any], Any], raw: bool) -> Any:
+    def _traced_over_windows(self, call: Function, raw: bool) -> Any:
         of, window = self._of, self._window
         is_full = window is not None and self._min_periods == window and self._span is None
         is_plain = not self._center and self._closed == "right" and self._on is None
@@ -144,11 +145,11 @@ class WindowApply:
         return of._with_columns([Column(one) for one in results])
 
 
-def _call(func: Callable[..., Any], args: Any, kwargs: Any, window: Any) -> Any:
+def _call(func: Function, args: Any, kwargs: Any, window: Any) -> Any:
     return func(window, *args, **dict(kwargs))
 
 
-def _call_with_series(call: Callable[[Any], Any], kind: type[NDFrame], window: Array) -> Any:
+def _call_with_series(call: Function, kind: type[NDFrame], window: Array) -> Any:
     """Calls a function with a series of the values of a window, which all count."""
     capacity = ONE_DEVICE.capacity_for(window.size)
     padded = jnp.pad(window, (0, capacity - window.size))
@@ -161,9 +162,7 @@ def _call_with_series(call: Callable[[Any], Any], kind: type[NDFrame], window: A
 
 
 @functools.partial(tiered, static_argnums=(2, 3))
-def _reduce_full_windows(
-    data: Array, num_rows: Count, call: Callable[[Any], Any], window: int
-) -> Array:
+def _reduce_full_windows(data: Array, num_rows: Count, call: Function, window: int) -> Array:
     """The result of each window of rows, NaN for short windows and those with missing values."""
     values = data.astype(wide(np.float64))
     is_value = jnp.isfinite(values) & is_row(values.size, num_rows)

@@ -57,7 +57,7 @@ def ordered_windows(
     is_value: Array,
     ends: WindowEnds,
     num_rows: Count,
-    q: Any,
+    q: object,
     how: Any,
     layout: Layout,
 ) -> tuple[Array, Array]:
@@ -122,7 +122,7 @@ def _quantile(
     numbers: Array,
     ranges: Ranges,
     counts: Array,
-    q: Any,
+    q: object,
     interpolation: str,
     layout: Layout,
 ) -> Array:

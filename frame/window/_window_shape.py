@@ -12,6 +12,7 @@ from ..table._arguments import as_scalar
 from ..table._column import Column
 from ..table._ndframe import FrameBase, NDFrame
 from ..table._table import Table
+from ..table._types import LabelOrLabels
 from ._time_windows import TimeSpan, as_time_span
 
 _CLOSED = ("right", "left", "both", "neither")
@@ -53,7 +54,7 @@ class WindowShape(NamedTuple):
     span: TimeSpan | None = None
 
 
-def without_on(of: Any, on: Any) -> tuple[Any, OnColumn | None]:
+def without_on(of: object, on: LabelOrLabels) -> tuple[Any, OnColumn | None]:
     """The columns to reduce, and the column `on`, if it is given."""
     if on is None:
         return of, None
@@ -73,12 +74,12 @@ def without_on(of: Any, on: Any) -> tuple[Any, OnColumn | None]:
 def as_rolling(
     table: Table,
     on: OnColumn | None,
-    window: Any,
-    min_periods: Any,
-    center: Any,
-    win_type: Any,
-    closed: Any,
-    step: Any,
+    window: object,
+    min_periods: object,
+    center: object,
+    win_type: object,
+    closed: object,
+    step: object,
     method: str,
 ) -> WindowShape:
     """Checks the arguments of `rolling` over the rows of a table."""
@@ -117,14 +118,14 @@ def as_rolling(
     return WindowShape(int(window), least, center, closed or "right", step, on)
 
 
-def as_expanding(min_periods: Any, method: str) -> WindowShape:
+def as_expanding(min_periods: object, method: str) -> WindowShape:
     """Checks the arguments of `expanding`."""
     if method != "single":
         raise NotImplementedError(f"expanding: method must be 'single', got {method!r}.")
     return WindowShape(None, _whole("min_periods", min_periods))
 
 
-def _whole(name: str, value: Any) -> int:
+def _whole(name: str, value: object) -> int:
     value = as_scalar(value)
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise ValueError(f"{name} must be an integer, got {value!r}")

@@ -149,7 +149,7 @@ class WindowStatistics(PairedWindows):
         return self._take(how, numeric_only)
 
     def cov(
-        self, other: Any = None, pairwise: bool | None = None, ddof: int = 1,
+        self, other: object = None, pairwise: bool | None = None, ddof: int = 1,
         numeric_only: bool = False,
     ) -> Any:  # fmt: skip
         """The covariance of columns with a series, or of pairs of columns, in each window.
@@ -179,7 +179,7 @@ class WindowStatistics(PairedWindows):
         return self._of_pairs("cov", how, other, pairwise, numeric_only)
 
     def corr(
-        self, other: Any = None, pairwise: bool | None = None, ddof: int = 1,
+        self, other: object = None, pairwise: bool | None = None, ddof: int = 1,
         numeric_only: bool = False,
     ) -> Any:  # fmt: skip
         """The correlation of columns with a series, or of pairs of columns; see `cov`.
@@ -195,9 +195,9 @@ class WindowStatistics(PairedWindows):
         how = _of_deviations("corr", ddof)
         return self._of_pairs("corr", how, other, pairwise, numeric_only)
 
-    def _take(self, how: WindowReduction, numeric_only: bool, q: Any = None) -> Any:
+    def _take(self, how: WindowReduction, numeric_only: bool, q: object = None) -> Any:
         raise NotImplementedError
 
 
-def _of_deviations(method: str, ddof: Any) -> WindowReduction:
+def _of_deviations(method: str, ddof: object) -> WindowReduction:
     return WindowReduction(method, ddof=int(as_scalar(ddof, "ddof")))

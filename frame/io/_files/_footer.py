@@ -37,7 +37,7 @@ _sound: collections.OrderedDict[bytes, None] = collections.OrderedDict()
 _MOST_KNOWN = 1024
 
 
-def check_footer(metadata: Any) -> None:
+def check_footer(metadata: object) -> None:
     """Raises `Malformed` as `column_chunks` does; a footer that was sound is not read again."""
     digest = hashlib.blake2b(_footer_of(metadata)).digest()
     if digest not in _sound:

@@ -23,7 +23,7 @@ class MalformedMetadata(ValueError):
 
 
 @contextlib.contextmanager
-def reading(caller: str, paths: Any) -> Iterator[None]:
+def reading(caller: str, paths: object) -> Iterator[None]:
     """Turns errors of reading malformed files into one that names the files.
 
     An error about a column that frames do not hold keeps its type, and names them too.
@@ -41,7 +41,7 @@ def reading(caller: str, paths: Any) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def naming_files(caller: str, paths: Any) -> Iterator[None]:
+def naming_files(caller: str, paths: object) -> Iterator[None]:
     """Names the files in errors about columns that frames do not hold, or not without x64."""
     try:
         yield
@@ -54,11 +54,11 @@ def naming_files(caller: str, paths: Any) -> Iterator[None]:
         raise kind(f"{caller}: cannot read {_listed(paths)!r}. {error}") from error
 
 
-def _listed(paths: Any) -> str:
+def _listed(paths: object) -> str:
     return ", ".join(map(str, paths)) if isinstance(paths, (list, tuple)) else str(paths)
 
 
-def check_filter(condition: Any, schema: pa.Schema) -> None:
+def check_filter(condition: object, schema: pa.Schema) -> None:
     """Raises Arrow's error if a filter does not fit the columns."""
     if condition is not None:
         ds.dataset(schema.empty_table()).to_table(filter=condition)

@@ -76,7 +76,10 @@ class Place(NamedTuple):
 
 
 def place_of(
-    path: Any, caller: str, filesystem: Any = None, storage_options: Mapping[str, Any] | None = None
+    path: Any,
+    caller: str,
+    filesystem: object = None,
+    storage_options: Mapping[str, object] | None = None,
 ) -> Place:
     """The place of a path or a URL.
 
@@ -114,7 +117,10 @@ def place_of(
 
 
 def places_of(
-    path: Any, caller: str, filesystem: Any = None, storage_options: Mapping[str, Any] | None = None
+    path: object,
+    caller: str,
+    filesystem: object = None,
+    storage_options: Mapping[str, object] | None = None,
 ) -> list[Place]:
     """The places of a path or of a list of paths, all in one file system."""
     given = list(path) if isinstance(path, (list, tuple)) else [path]
@@ -135,7 +141,7 @@ def found_at(places: Sequence[Place], caller: str) -> Any:
     return [path for place in places for path in place.found(caller)]
 
 
-def _of_arrow(filesystem: Any, caller: str) -> fs.FileSystem | None:
+def _of_arrow(filesystem: object, caller: str) -> fs.FileSystem | None:
     if isinstance(filesystem, fs.LocalFileSystem):
         return None
     if isinstance(filesystem, fs.FileSystem):
@@ -148,7 +154,7 @@ def _of_arrow(filesystem: Any, caller: str) -> fs.FileSystem | None:
     )
 
 
-def _of_fsspec(path: str, caller: str, options: Mapping[str, Any]) -> Place:
+def _of_fsspec(path: str, caller: str, options: Mapping[str, object]) -> Place:
     scheme = path.partition("://")[0]
     try:
         # Optional.
@@ -166,7 +172,7 @@ def _of_fsspec(path: str, caller: str, options: Mapping[str, Any]) -> Place:
     return Place(inner, fs.PyFileSystem(fs.FSSpecHandler(filesystem)))
 
 
-def compression_of(path: Any, compression: Any, caller: str) -> str | None:
+def compression_of(path: object, compression: Any, caller: str) -> str | None:
     """The name of the compression that an argument or the end of a file's name says."""
     if isinstance(compression, Mapping):
         compression = compression.get("method", "infer")

@@ -11,9 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ...table._types import PathLike
+
 
 @contextlib.contextmanager
-def replacing(path: Any, caller: str, *, is_synced: bool = False) -> Iterator[str]:
+def replacing(path: PathLike, caller: str, *, is_synced: bool = False) -> Iterator[str]:
     """Gives the name of a new file beside `path`, which replaces it if no error occurs.
 
     The end of this process at any moment leaves the old file or the whole new one. With `is_synced`
@@ -73,7 +75,7 @@ def adding_files(folder: Any) -> Iterator[str]:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def is_local_path(path: Any) -> bool:
+def is_local_path(path: object) -> bool:
     """Whether a path names a file or a folder: not a buffer, a URI, a pipe or a device."""
     if not isinstance(path, os.PathLike) and not (isinstance(path, str) and "://" not in path):
         return False

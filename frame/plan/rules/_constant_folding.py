@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Constant folding: operators on numbers alone are calculated once, while the plan is optimised."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from .._expression import Expression
@@ -28,7 +29,7 @@ def fold_constants(root: Node) -> Node:
     return rewritten(root, change)
 
 
-def _folded(value: Any) -> Any:
+def _folded(value: object) -> Any:
     """An argument with folded expressions; the same object if there was nothing to fold."""
     if isinstance(value, Expression):
         return _folded_expression(value)
@@ -47,7 +48,7 @@ def _folded_expression(expression: Expression) -> Any:
     return result if isinstance(result, Expression) else expression
 
 
-def _folded_part(part: Expression, results: dict[int, Any]) -> Any:
+def _folded_part(part: Expression, results: Mapping[int, object]) -> Any:
     operands, _ = part._filled(results)
     operator = OPERATORS.get(part.function) or UNARY_OPERATORS.get(part.function)
     if operator is not None and all(type(one) in (int, float, bool) for one in operands):

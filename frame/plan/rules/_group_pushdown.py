@@ -131,7 +131,9 @@ def _column(node: Call, label: Hashable) -> Any:
     return node.inputs[0].empty._column(label)
 
 
-def _are_of_sides(node: Call, merge: Call, keys: list[Any], functions: dict[Hashable, str]) -> bool:
+def _are_of_sides(
+    node: Call, merge: Call, keys: list[object], functions: dict[Hashable, str]
+) -> bool:
     """Whether groups are of right columns and join keys, and reduced values of left numbers."""
     left, right = origins(merge)
     by = node.arguments["groups"].get("by")
@@ -161,7 +163,7 @@ def _has_parts(node: Node, label: Hashable, function: str) -> bool:
     return column.is_float or function == "sum" or value_ranges(node, label) is not None
 
 
-def _pays(merge: Call, keys: list[Any]) -> bool:
+def _pays(merge: Call, keys: list[object]) -> bool:
     """Whether few left rows are left, of many."""
     left, right = merge.inputs
     num_right = most_rows(right)
