@@ -21,7 +21,6 @@ from ..table._from_host import column_from
 from ..table._layout import ONE_DEVICE
 from ..table._lists import column_of_lists
 from ..table._lists_on_host import lists_from_arrow
-from ..table._object_functions import as_objects
 from ..table._recode import (
     as_string,
     holds_strings,
@@ -207,6 +206,10 @@ class StringMethods:
     upper: Method = _method("upper", "Converts to uppercase.")
     wrap: Method = _method("wrap", "Wraps into lines.")
     zfill: Method = _method("zfill", "Pads with zeros on the left.")
+
+    # Bytes, which are objects.
+    decode: Method = _method("decode", "Decodes bytes to strings.")
+    encode: Method = _method("encode", "Encodes strings as bytes, which are objects.")
 
     # Several columns.
     extract: Method = _method("extract", "The groups of a pattern, a column for each.")

@@ -6,13 +6,16 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+import pandas as pd
 
 from ... import primitives
 from ...primitives.staging import tiered
 from ..table._column import Array, Column, group_keys, in_dtype
+from ..table._count_types import in_one_label
 from ..table._from_host import check_width
 from ..table._layout import Layout
 from ..table._ndframe import SeriesBase
+from ..table._object_functions import host_series
 from ..table._recode import recoded
 from ..table._row_index import RowIndex
 from ..table._table import Count, Table, check_same_layout, is_row
@@ -20,6 +23,7 @@ from ..table._take import settled, take_columns
 from ..table._tracing import answered_at_once, at_once, is_traced
 from ..table._units import finest_unit, with_units
 from ._common_types import keys_of_sides
+from ._object_keys import common_objects
 
 
 def same_labels(a: Table, b: Table) -> bool:
@@ -60,6 +64,9 @@ def _same_values(a: Column, b: Column, num_rows: Count) -> bool:
         return True
     if is_traced(a, b, num_rows):
         return False
+    if a.kind == b.kind == "object":
+        x, y = (host_series(column, num_rows) for column in (a, b))
+        return bool(pd.Index(x).equals(pd.Index(y)))
     if a.dtype != b.dtype or a.type != b.type or a.data.shape != b.data.shape:
         return False
     return bool(_equal(group_keys(a), group_keys(b), num_rows))
@@ -130,6 +137,12 @@ def comparable_pair(a: Column, b: Column, counts: tuple[Count, Count]) -> tuple[
         return a, b
     if {a.kind, b.kind} <= {"string", "category"}:
         (a, b) = recoded([a, b])
+        return a, b
+    if "object" in (a.kind, b.kind):
+        return common_objects(a, b, "index", counts)
+    labelled = in_one_label((a, b), counts)
+    if labelled is not None:
+        a, b = labelled
         return a, b
     if a.type.compares_with(b.type):
         a, b = with_units((a, b), finest_unit(a, b), counts)

@@ -16,6 +16,7 @@ from ..table._dtypes import is_held, narrowed, wide
 from ..table._from_host import column_from
 from ..table._layout import ONE_DEVICE
 from ..table._ndframe import FrameBase, SeriesBase
+from ..table._object_functions import holds_bools, inferred
 from ..table._table import Table
 from ..table._take import any_missing
 from ..table._tracing import is_traced
@@ -132,7 +133,20 @@ def is_mask(key: object) -> bool:
 
 def names_labels(key: object) -> bool:
     """Whether the values of a series are labels of rows to select, not flags."""
-    return isinstance(key, SeriesBase) and not key._only.is_bool and key._only.kind != "object"
+    if not isinstance(key, SeriesBase) or key._only.is_bool:
+        return False
+    return key._only.kind != "object" or not holds_bools(key._only)
+
+
+def _with_bools(key: SeriesBase) -> Any:
+    """A series of bools in place of one of objects that are all bools."""
+    column, num_rows = key._only, key._table.num_rows
+    if column.kind != "object" or not holds_bools(column):
+        return key
+    bools = inferred(column, num_rows)
+    if not bools.is_bool:
+        raise ValueError("Cannot mask with non-boolean array containing NA / NaN values")
+    return key._with_column(bools)
 
 
 def as_mask(key: object, table: Table, of_length: type[Exception] = IndexError) -> Array:
@@ -144,6 +158,7 @@ def as_mask(key: object, table: Table, of_length: type[Exception] = IndexError) 
         of_length: the length differs. pandas raises ValueError for `frame[mask]` only.
     """
     if isinstance(key, SeriesBase):
+        key = _with_bools(key)
         column = key._only
         if not column.is_bool:
             raise KeyError(

@@ -48,9 +48,9 @@ def concat(
     Inside `jit` the result has the summed capacity of its parts, and ranges become stored labels.
 
     Differences from pandas:
-        Values of several types do not become objects: this raises `NotImplementedError`. Bools
-        beside integers become integers in frames, as in pandas, and raise in series. With
-        `axis=1` labels must be distinct, or the same in all parts.
+        Inside `jit`, numbers and times beside values of another type do not become objects: this
+        raises `NotImplementedError`. With `axis=1` labels must be distinct, or the same in all
+        parts.
 
     Example:
         >>> from jaxframes.frame import JaxFrame, concat

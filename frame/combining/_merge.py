@@ -70,7 +70,7 @@ def merge(
     reading the result on the host raises a `CapacityError` that names a sufficient capacity.
 
     Differences from pandas:
-        `capacity` is new. Boolean keys do not match numbers, and keys must not be objects. Merging
+        `capacity` is new. Boolean keys do not match numbers. Merging
         strings with categories, or different categories, gives strings. Inside `jit` keys of two
         dtypes get their common dtype if rows of the right side may be unmatched.
 

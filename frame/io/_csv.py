@@ -10,6 +10,7 @@ from pyarrow import csv
 
 from ..table._layout import layout_of
 from ..table._ndframe import FrameBase, SeriesBase
+from ..table._object_functions import as_texts
 from ._csv_lines import csv_text
 from ._csv_options import CsvFormat, check_rest
 from ._csv_reader import CsvLabels, CsvReader, CsvValues
@@ -203,6 +204,15 @@ class FrameCsv(FrameBase):
         frame: Any = self.reset_index() if index else self._with_range()
         if index and self._table.index.names == (None,):
             frame = frame.rename(columns={frame._labels[0]: ""})
+        rows = frame._table
+        frame = frame._with_columns(
+            [
+                as_texts(column, rows.num_rows, rows.layout, "to_csv")
+                if column.kind == "object"
+                else column
+                for column in rows.columns
+            ]
+        )
         options = csv.WriteOptions(delimiter=sep, include_header=header)
         if path_or_buf is not None and spans_processes(self._layout):
             os.makedirs(path_or_buf, exist_ok=True)

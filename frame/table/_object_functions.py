@@ -114,6 +114,22 @@ def inferred(column: Column, num_rows: Count) -> Column:
     return _in_other_dtype(column, values)
 
 
+def holds_bools(column: Column) -> bool:
+    """Whether the objects of a column that are not missing are bools."""
+    objects = column.type.dictionary
+    assert objects is not None
+    return pd.api.types.infer_dtype(objects.values, skipna=True) == "boolean"
+
+
+def as_texts(column: Column, num_rows: Count, layout: Layout, method: str) -> Column:
+    """The texts of objects, by `str`; missing ones stay missing."""
+
+    def convert(values: pd.Series) -> pd.Series:
+        return values.map(str, na_action="ignore").astype("str")
+
+    return through_values(column, num_rows, layout, convert, method)
+
+
 def inferred_labels(columns: Sequence[Column], num_rows: Count) -> tuple[Column, ...]:
     """Columns of objects that become labels, in the dtypes that pandas infers for an index.
 

@@ -61,13 +61,10 @@ read_table read_xml: pandas' {} and from_pandas()
 test: pandas' {}
 to_pickle: to_pandas() and pandas' {}
 [StringMethods, out]
-decode encode: to_pandas(), because the device holds no bytes
 index: find(), which returns -1 if there is no match
 rindex: rfind(), which returns -1 if there is no match
 [DatetimeMethods, out]
-date time timetz to_pydatetime: to_pandas(), because the results are objects
 freq: pandas' infer_freq of the index
-to_period: dt.floor(), or dt.strftime()
 [TimedeltaMethods, out]
 freq: pandas' infer_freq of the index
 to_pytimedelta: to_pandas(), because the results are objects
