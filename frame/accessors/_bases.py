@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The accessors `.str`, `.list`, `.dt` and `.cat` of a series."""
+"""The accessors `.str`, `.list`, `.struct`, `.dt` and `.cat` of a series."""
 
 from typing import Any
 
+from ..ops._count_ops import midnights
 from ..table._ndframe import SeriesBase
 from ..table._recode import as_times
 from ._cat import CategoryMethods
 from ._dt import DatetimeMethods, TimedeltaMethods
 from ._list import ListMethods, holds_lists, list_column
 from ._list_str import ListStringMethods
+from ._period import PeriodMethods
 from ._str import STRING_KINDS, StringMethods, kind_of_strings
+from ._struct import StructMethods
 
 
 class SeriesAccessorMethods(SeriesBase):
-    """The accessors `.str`, `.list`, `.dt` and `.cat` of a series."""
+    """The accessors `.str`, `.list`, `.struct`, `.dt` and `.cat` of a series."""
 
     @property
     def str(self) -> Any:
@@ -33,12 +36,21 @@ class SeriesAccessorMethods(SeriesBase):
         return ListMethods(self)
 
     @property
+    def struct(self) -> StructMethods:
+        """The fields of structs."""
+        return StructMethods(self)
+
+    @property
     def dt(self) -> Any:
-        """The methods of datetimes or timedeltas."""
+        """The methods of datetimes, dates, timedeltas or periods."""
         column = as_times(self._only)
         series = self if column is self._only else self._with_column(column)
         if column.kind == "datetime":
             return DatetimeMethods(series)
+        if column.kind == "date":
+            return DatetimeMethods(self._with_column(midnights(column)))
+        if column.kind == "period":
+            return PeriodMethods(self)
         if column.kind == "timedelta":
             return TimedeltaMethods(series)
         raise AttributeError(

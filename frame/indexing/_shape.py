@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..table._arguments import axis_number
-from ..table._column import Column
+from ..table._column import Column, no_rows
 from ..table._column_labels import Labels
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._table import Count
@@ -30,7 +30,7 @@ def pandas_dtype(column: Column, num_rows: Count) -> Any:
         case "string":
             return pd.StringDtype(na_value=np.nan)
         case "object":
-            return np.dtype(object)
+            return no_rows(column).dtype
         case "list":
             form = column.type.lists
             is_arrow = form is not None and form.form == "arrow"

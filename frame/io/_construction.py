@@ -16,11 +16,11 @@ from ..align._as_column import as_column
 from ..mapping._astype import as_dtype, cast_columns
 from ..table._column import Column, of_family
 from ..table._column_labels import Labels
+from ..table._counted import label_of
 from ..table._dictionary import Dictionary, encode_objects
 from ..table._from_host import column_from, index_from, strings_from
 from ..table._holes import with_holes_elsewhere
 from ..table._layout import Layout, layout_of
-from ..table._lists_on_host import is_list
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._nullable import Family, family_named
 from ..table._row_index import RANGE, RowIndex
@@ -117,7 +117,11 @@ def table_of_arrow(
             return of_family(strings_from(table[name], capacity, layout, name), family)
         keeps_mask = keeps_masks or family is not None
         values: Any = table[name]
-        if family == "arrow" and is_list(values.type):
+        # Arrow's own conversion does not read back the names of decimals.
+        is_labelled = label_of(values.type) is not None and (
+            name in wanted or not pa.types.is_decimal(values.type)
+        )
+        if family == "arrow" and (is_labelled or pa.types.is_nested(values.type)):
             values = pd.arrays.ArrowExtensionArray(values)
         column = column_from(
             values, capacity, layout, name, in_place=in_place, keeps_masks=keeps_mask
@@ -131,6 +135,11 @@ def table_of_arrow(
     return Table(
         tuple(map(made, names)), row_index, as_count(table.num_rows), layout=layout
     ), labels
+
+
+def _is_date_or_time(kind: pa.DataType) -> bool:
+    # Arrow's own conversion does not read back the names of decimals.
+    return pa.types.is_date32(kind) or pa.types.is_time(kind)
 
 
 def as_arrow_table(data: Any, caller: str) -> pa.Table:
@@ -176,7 +185,7 @@ def _pandas_answer(serialized: bytes) -> _Answer:
         metadata = schema.pandas_metadata
         if metadata is None:
             return _Answer(pd.Index(schema.names, dtype="str"), (), (), RANGE, {})
-        empty_frame = pa.Table.from_batches([], _without_lists(schema)).to_pandas()
+        empty_frame = pa.Table.from_batches([], _without_nested(schema)).to_pandas()
         stored = []
         if not isinstance(empty_frame.index, pd.RangeIndex):
             stored = [name for name in metadata["index_columns"] if isinstance(name, str)]
@@ -196,15 +205,15 @@ def _pandas_answer(serialized: bytes) -> _Answer:
     return _Answer(empty_frame.columns, tuple(stored), names, numbers, families)
 
 
-def _without_lists(schema: pa.Schema) -> pa.Schema:
-    """A schema with integers in place of lists: Arrow cannot read the names of their dtypes."""
+def _without_nested(schema: pa.Schema) -> pa.Schema:
+    """A schema with integers in place of lists and structs, whose dtypes Arrow cannot read."""
     metadata = schema.pandas_metadata
-    lists = {field.name for field in schema if is_list(field.type)}
-    if not lists:
+    nested = {field.name for field in schema if pa.types.is_nested(field.type)}
+    if not nested:
         return schema
-    plain = pa.schema([pa.field(f.name, pa.int64()) if f.name in lists else f for f in schema])
+    plain = pa.schema([pa.field(f.name, pa.int64()) if f.name in nested else f for f in schema])
     columns = [
-        {**one, "numpy_type": "int64"} if one["field_name"] in lists else one
+        {**one, "numpy_type": "int64"} if one["field_name"] in nested else one
         for one in metadata["columns"]
     ]
     told = json.dumps({**metadata, "columns": columns}).encode()

@@ -15,7 +15,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 from ...primitives.staging import tiered
 from ...shardings._compat import is_x64_enabled
-from ._dictionary import Dictionary, HostObjects
+from ._dictionary import ArrowObjects, Dictionary, HostObjects
 from ._distinct_objects import DistinctObjects
 from ._dtypes import cast_exactly, wide
 from ._nullable import Family, has_dtype, nullable_array, nullable_dtype
@@ -103,6 +103,8 @@ class ColumnType:
                 lists = self.lists
                 is_arrow = lists is not None and lists.form == "arrow"
                 return f"{lists.arrow}[pyarrow]" if is_arrow else "object"
+            case "object" if isinstance(self.dictionary, ArrowObjects):
+                return str(self.dictionary.take(np.empty(0, np.int32)).dtype)
         return self.kind
 
     def nullable(self, dtype: DtypeLike) -> Any:

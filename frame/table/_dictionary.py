@@ -141,6 +141,34 @@ class HostObjects:
         return values[np.asarray(codes)]
 
 
+class ArrowObjects(HostObjects):
+    """Structs or maps of Arrow, which keep their type, one per row of the original column.
+
+    Attributes:
+        arrow: the structs or maps.
+        shows_arrow: whether pandas shows them in an Arrow-backed dtype, not as objects.
+    """
+
+    __slots__ = ("arrow", "shows_arrow")
+
+    def __init__(self, arrow: pa.Array, shows_arrow: bool = False):
+        super().__init__(arrow.to_pandas().to_numpy(object))
+        self.arrow, self.shows_arrow = arrow, shows_arrow
+
+    def __reduce__(self) -> Any:
+        return ArrowObjects, (self.arrow, self.shows_arrow)
+
+    def take(self, codes: np.ndarray) -> Any:
+        """Decodes codes; negative codes are missing values."""
+        if not self.shows_arrow:
+            return super().take(codes)
+        return pd.array(self.arrow_of(codes), dtype=pd.ArrowDtype(self.arrow.type))
+
+    def arrow_of(self, codes: np.ndarray) -> pa.Array:
+        """The structs or maps of codes."""
+        return self.arrow.take(pa.array(codes, mask=codes < 0))
+
+
 def encode_strings(strings: Any) -> tuple[np.ndarray, Dictionary]:
     """Codes and sorted dictionary of a string array of pandas or Arrow; -1 if missing."""
     if isinstance(strings, pa.ChunkedArray) and pa.types.is_dictionary(strings.type):

@@ -15,9 +15,9 @@ from jax.core import Tracer
 from ...shardings._compat import is_x64_enabled
 from ._array_owners import share_with_caller
 from ._column import NUMBER, UNITS, Column, ColumnType, ListType, of_family, show_holes
-from ._dictionary import Dictionary, HostObjects, encode_each, encode_unless_near_unique
+from ._dictionary import ArrowObjects, Dictionary, HostObjects, encode_each, encode_unless_near_unique
 from ._layout import Layout
-from ._lists_on_host import is_list, lists_from_arrow, shown_type
+from ._lists_on_host import is_list, is_record, lists_from_arrow, shown_type
 from ._nullable import default_dtype, family_of, is_nullable
 from ._row_index import RowIndex
 from ._types import DtypeLike
@@ -49,6 +49,8 @@ def column_from(
     if isinstance(values, (pd.Series, pd.Index)):
         values = values.array
     dtype = values.dtype
+    if isinstance(dtype, pd.ArrowDtype) and is_record(dtype.pyarrow_dtype):
+        return _from_records(pa.array(values), True, capacity, layout, name)
     if isinstance(dtype, pd.ArrowDtype) and is_list(dtype.pyarrow_dtype):
         form = ListType("arrow", shown_type(dtype.pyarrow_dtype))
         return lists_from_arrow(pa.array(values), form, capacity, layout, name, column_from)
@@ -166,10 +168,23 @@ def _from_arrow(
         categories = Dictionary(pd.Index(values.dictionary.to_pandas(), dtype=dtype))
         category = ColumnType("category", categories, ordered=kind.ordered)
         return _placed(codes, category, capacity, layout, name)
+    if is_record(kind):
+        return _from_records(values, False, capacity, layout, name)
     if is_list(kind):
         form = ListType("array", shown_type(kind))
         return lists_from_arrow(values, form, capacity, layout, name, column_from)
     return column_from(values.to_pandas(), capacity, layout, name)
+
+
+def _from_records(
+    records: pa.Array, shows_arrow: bool, capacity: int, layout: Layout, name: Hashable
+) -> Column:
+    """Structs and maps of Arrow, which the host holds."""
+    codes = np.arange(len(records), dtype=np.int32)
+    if records.null_count:
+        codes[np.asarray(records.is_null())] = -1
+    kind = ColumnType("object", ArrowObjects(records, shows_arrow))
+    return _placed(codes, kind, capacity, layout, name)
 
 
 def _is_fixed_width(kind: pa.DataType) -> bool:

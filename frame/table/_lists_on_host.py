@@ -27,6 +27,11 @@ def is_list(kind: pa.DataType) -> bool:
     )
 
 
+def is_record(kind: pa.DataType) -> bool:
+    """Whether a type of Arrow is a struct or a map."""
+    return pa.types.is_struct(kind) or pa.types.is_map(kind)
+
+
 def lists_from_arrow(
     values: pa.Array | pa.ChunkedArray,
     form: ListType,

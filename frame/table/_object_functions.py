@@ -8,10 +8,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from jax.sharding import NamedSharding
 
 from ._column import Array, Column, ColumnType, to_host
-from ._dictionary import Dictionary, HostObjects
+from ._dictionary import ArrowObjects, Dictionary, HostObjects
 from ._distinct_values import column_of_results, through_values
 from ._dtypes import narrowed
 from ._from_host import column_from
@@ -79,13 +80,24 @@ def as_objects(column: Column, num_rows: Count, method: str) -> Column:
     return Column(codes, None, ColumnType("object", HostObjects(values)))
 
 
+def _joined(dictionaries: Sequence[Any], values: Sequence[np.ndarray]) -> HostObjects:
+    """The objects of all dictionaries; those of Arrow keep their type if it is the same."""
+    if all(isinstance(one, ArrowObjects) for one in dictionaries):
+        first = dictionaries[0]
+        if len({(one.arrow.type, one.shows_arrow) for one in dictionaries}) == 1:
+            return ArrowObjects(
+                pa.concat_arrays([one.arrow for one in dictionaries]), first.shows_arrow
+            )
+    return HostObjects(np.concatenate(values))
+
+
 def joined_objects(columns: Sequence[Column]) -> tuple[Column, ...]:
     """Gives columns of objects one array of objects on the host, which joins all of theirs."""
     dictionaries = [column.type.dictionary for column in columns]
     if all(dictionary is dictionaries[0] for dictionary in dictionaries):
         return tuple(columns)
     values = [np.asarray(one.values, object) for one in dictionaries if one is not None]
-    common = ColumnType("object", HostObjects(np.concatenate(values)))
+    common = ColumnType("object", _joined(dictionaries, values))
     starts = np.cumsum([0, *map(len, values[:-1])])
     return tuple(
         Column(shifted(column.data, start), None, common)

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from ._column import NAT, Column, host_array
+from ._dictionary import ArrowObjects
 from ._zones import arrow_zone
 
 
@@ -35,6 +36,8 @@ def arrow_of(column: Column, rows: slice, name: Hashable) -> pa.Array:
             return pa.array(data, pa.int64(), mask=data == NAT).cast(pa.duration(column.type.unit))
         case "object":
             assert column.type.dictionary is not None
+            if isinstance(column.type.dictionary, ArrowObjects):
+                return column.type.dictionary.arrow_of(data)
             try:
                 return pa.array(column.type.dictionary.take(data), from_pandas=True)
             except (pa.ArrowInvalid, pa.ArrowTypeError) as error:

@@ -47,7 +47,6 @@ to_period: reset_index() and dt.floor() or dt.strftime(), because labels are not
 to_timestamp: the labels as they are, because they are times and not periods
 update: where() or merge(), which make new values
 [JaxSeries, out]
-struct: one column for each field
 to_parquet: to_frame().to_parquet()
 [FrameGroupBy SeriesGroupBy, out]
 boxplot hist plot: a library that accepts the frame itself (plotly, altair, seaborn), or to_pandas()
