@@ -307,7 +307,7 @@ class StringMethods:
         column, strings = self._distinct()
         if used_only:
             used = used_codes(column, self._series._table, f"str.{name}")
-            strings = strings[used].reset_index(drop=True)
+            strings = strings.loc[used].reset_index(drop=True)
             column = column.with_arrays((renumbered(column.data, np.cumsum(used) - 1), None))
         results = _by_threads(strings, lambda piece: getattr(piece.str, name)(*args, **kwargs))
         rows = self._series._table

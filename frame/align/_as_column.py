@@ -158,15 +158,15 @@ def as_mask(key: object, table: Table, of_length: type[Exception] = IndexError) 
         of_length: the length differs. pandas raises ValueError for `frame[mask]` only.
     """
     if isinstance(key, SeriesBase):
-        key = _with_bools(key)
-        column = key._only
+        mask = _with_bools(key)
+        column = mask._only
         if not column.is_bool:
             raise KeyError(
                 f"a mask must be boolean, got a series of {column.dtype_name}. "
                 "Compare it with a value, or pass a list of column labels."
             )
         had_missing = column.valid is not None
-        column = aligned_column(key, table).forced()
+        column = aligned_column(mask, table).forced()
         if (
             column.valid is not None
             and not had_missing

@@ -31,7 +31,7 @@ def reduced_objects(
         )
     num_rows = table.num_rows_on_host
     ids = host_array(groups.segments.ids if by_segment else groups.group_ids)[:num_rows]
-    values = host_series(column, num_rows)[ids >= 0].reset_index(drop=True)
+    values = host_series(column, num_rows).loc[ids >= 0].reset_index(drop=True)
     grouped = values.groupby(ids[ids >= 0])
     results = _call(grouped, spec)
     if spec.op in ("argmin", "argmax"):

@@ -121,15 +121,16 @@ class SeriesQuantiles(SeriesBase):
 
 def _positions(of: NDFrame, op: str, skipna: bool) -> tuple[Reduced, ...]:
     """The position of the extreme of each column."""
-    table, plans = of._table, []
+    table = of._table
     on_device = [column for column in table.columns if column.kind != "object"]
     for column, label in zip(table.columns, of._names, strict=True):
         check_reducible(column, op, label)
     plans = [reduction_for(column, op, skipna=skipna) for column in on_device]
     rows = table.all_rows, table.layout
     reduced = iter(reduce_columns([[c] for c in on_device], plans, *rows) if on_device else ())
+    is_missing: Any = np.bool_(False)
     return tuple(
-        Reduced(of_objects(column, table, label, op=op, skipna=skipna), np.bool_(False))
+        Reduced(of_objects(column, table, label, op=op, skipna=skipna), is_missing)
         if column.kind == "object"
         else next(reduced)
         for column, label in zip(table.columns, of._names, strict=True)

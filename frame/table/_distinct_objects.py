@@ -68,6 +68,7 @@ def hash_objects(values: np.ndarray) -> Hashed:
         TypeError: a value cannot be hashed.
     """
     order: Order = "groups"
+    distinct: Any
     try:
         codes, distinct = pd.factorize(values, sort=True)
     except (TypeError, decimal.InvalidOperation):

@@ -107,13 +107,14 @@ def _concatenated_so_far(column: Column, label: Hashable, skipna: bool, table: T
 def _plan(name: str, column: Column, label: Hashable, skipna: bool) -> Accumulation:
     op, dtype = name.removeprefix("cum"), column.dtype
     is_extreme = op in ("min", "max")
+    has_order = column.kind == "string" or column.type.is_counted or column.type.ordered
     if column.valid is not None and not column.is_nullable:
         raise NotImplementedError(
             f"{name}: column {label!r} has missing booleans; call fillna first."
         )
     if not (
         column.is_numeric
-        or (is_extreme and (column.kind == "string" or column.type.is_time or column.type.ordered))
+        or (is_extreme and has_order)
         or (column.kind == "timedelta" and op == "sum")
     ):
         raise TypeError(f"{name}: column {label!r} must hold numbers, got {column.dtype_name}.")
@@ -241,7 +242,7 @@ class Cumulative(NDFrame):
 
         columns = objects_apart(
             table.columns,
-            lambda columns, labels: cumulate(name, columns, labels, skipna, table),
+            lambda columns, labels: cumulate(name, tuple(columns), labels, skipna, table),
             on_host,
             of._names,
         )
