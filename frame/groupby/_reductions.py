@@ -12,7 +12,9 @@ from ..table._column_labels import Labels
 from ..table._table import is_row
 from ..table._take import take_columns
 from ..table._tracing import is_traced
+from ..table._user_functions import as_frames, has_host
 from ._base import GroupByBase
+from ._by_host import groups_on_host
 from ._grouped_column import Reduction
 from ._segment_reductions import reduce_arrays
 
@@ -109,13 +111,13 @@ class GroupByReductions(GroupByBase):
     def quantile(
         self, q: float = 0.5, interpolation: str = "linear", numeric_only: bool = False
     ) -> Any:
-        """Finds a quantile of each group.
-
-        Differences from pandas:
-            `q` must be one number.
-        """
+        """Finds a quantile of each group; for a list of `q`, on the host, a row for each."""
         if np.ndim(q):
-            raise NotImplementedError("quantile: q must be one number. Call quantile for each q.")
+            if not has_host(self._groups.is_traced or is_traced(self._table)):
+                raise NotImplementedError(
+                    "quantile: q must be one number inside jit and plans. Call it for each q."
+                )
+            return as_frames(groups_on_host(self).quantile(q, interpolation, numeric_only))
         if not 0 <= q <= 1:
             raise ValueError(f"Each 'q' must be between 0 and 1. Got '{q}' instead")
         if interpolation not in INTERPOLATIONS:

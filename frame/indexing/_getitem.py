@@ -23,7 +23,7 @@ from ..table._tracing import answered_at_once, is_traced
 from ..table._types import Axis, Function
 from ..table._unsupported import lacking
 from ._chained import OF_INDEXER, OF_OBJECT, warn_of_chained
-from ._set_rows import set_rows
+from ._set_rows import set_rows, update_rows
 
 
 def _is_position(end: object) -> bool:
@@ -315,6 +315,10 @@ class SeriesSelection(SeriesBase, RowSelection):
             end is None or _is_position(end) for end in (key.start, key.stop, key.step)
         )
         set_rows(self, "iloc" if is_by_position else "loc", key, value)
+
+    def update(self, other: object) -> None:
+        """Sets the values that another series has and does not miss, by label, on the host."""
+        update_rows(self, other)
 
     def get(self, key: Any, default: object = None) -> Any:
         """The values of a label, or `default`."""

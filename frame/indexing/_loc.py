@@ -10,6 +10,7 @@ import pandas as pd
 from ..align._as_column import is_mask, names_labels
 from ..mapping._isin import flags_in
 from ..table._arguments import only_rows
+from ..table._by_pandas import by_pandas
 from ..table._column import Array
 from ..table._column_labels import Labels
 from ..table._expressions import apply_if_callable
@@ -159,9 +160,10 @@ class LabelSelection(LevelSelection, RowSelection):
         """Drops rows by label."""
         index = self._table.index
         if index.num_levels > 1 and level is None:
-            raise NotImplementedError(
-                "drop: an index with several levels needs level=. Pass it, or use a mask."
-            )
+            return by_pandas(
+                self, "drop: labels of several levels", "Pass level=, or use a mask.",
+                lambda data: data.drop(labels, errors=errors),
+            )  # fmt: skip
         listed = list(labels) if pd.api.types.is_list_like(labels) else [labels]
         (position,) = (0,) if level is None else self._levels_at(level)
         flags = self._flags_of(listed, position)

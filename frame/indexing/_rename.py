@@ -39,6 +39,11 @@ class Renaming(NDFrame):
         renamed = empty.rename_axis(**{key: one for key, one in given.items() if one is not ...})
         return self._table.index.named(renamed.index.names)
 
+    def _with_renamed_rows(self, mapper: Any, level: Any, errors: Any) -> Self:
+        """The same rows, with labels that a dict or a function of the host changes."""
+        labels = pd.Series(np.zeros(len(self)), index=self.index)
+        return self.set_axis(labels.rename(mapper, level=level, errors=errors).index)
+
     def _relabelled(self, change: Callable[[pd.DataFrame], pd.DataFrame]) -> Self:
         """The frame with the column labels after a method of pandas on a frame without rows."""
         frame: Any = self
@@ -164,11 +169,9 @@ class FrameRenaming(FrameBase, Renaming):
         level: LevelOrLevels = None,
         errors: Any = "ignore",
     ) -> Self:
-        """Renames columns by a dict or a function.
+        """Renames columns, or rows, by a dict or a function.
 
-        Differences from pandas:
-            Row labels cannot be renamed: `index=` raises. Use `reset_index`, change the column,
-            and `set_index`.
+        The labels of rows are renamed on the host, and not inside `jit`.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -179,14 +182,14 @@ class FrameRenaming(FrameBase, Renaming):
             raise TypeError("Cannot specify both 'mapper' and any of 'index' or 'columns'")
         if mapper is not None and axis_number(axis or 0, self):
             columns = mapper
-        elif mapper is not None or index is not None:
-            raise NotImplementedError(
-                "rename: row labels cannot be renamed. Use reset_index(), change the column, and "
-                "set_index()."
-            )
-        if columns is None:
+        elif mapper is not None:
+            index = mapper
+        if columns is None and index is None:
             raise TypeError("must pass an index to rename")
-        return self._relabelled(lambda f: f.rename(columns=columns, level=level, errors=errors))
+        named = self if index is None else self._with_renamed_rows(index, level, errors)
+        if columns is None:
+            return named
+        return named._relabelled(lambda f: f.rename(columns=columns, level=level, errors=errors))
 
     @with_inplace
     def rename_axis(
@@ -252,17 +255,15 @@ class SeriesRenaming(SeriesBase, Renaming):
         level: LevelOrLevels = None,
         errors: object = "ignore",
     ) -> Self:
-        """Sets the name of the series.
+        """Sets the name of the series, or changes its labels by a dict or a function.
 
-        Differences from pandas:
-            Row labels cannot be renamed: a dict or a function raises.
+        The labels of rows are renamed on the host, and not inside `jit`.
         """
         axis_number(axis or 0, self)
-        if callable(index) or isinstance(index, (dict, pd.Series, list, np.ndarray)):
-            raise NotImplementedError(
-                "rename: row labels cannot be renamed, and the name must be a scalar. Use "
-                "reset_index(), change the column, and set_index()."
-            )
+        if callable(index) or isinstance(index, (dict, pd.Series)):
+            return self._with_renamed_rows(index, level, errors)
+        if isinstance(index, (list, np.ndarray)):
+            raise TypeError(f"Series.name must be a hashable type, got {type(index).__name__}.")
         return self._of(self._table, index)
 
     @with_inplace

@@ -10,6 +10,7 @@ import pandas as pd
 
 from ..sorting._sort_values import as_directions, sort_keys
 from ..table._arguments import axis_number, only_rows
+from ..table._by_pandas import by_pandas
 from ..table._column import Column
 from ..table._column_labels import Labels
 from ..table._from_host import column_from
@@ -78,9 +79,12 @@ class IndexMoves(Renaming):
             [2, 1]
         """
         if key is not None:
-            raise NotImplementedError(
-                "sort_index: key= is not supported. Sort by a column with the key's values."
-            )
+            how = {"axis": axis, "level": level, "ascending": ascending, "kind": kind, "key": key}
+            how |= {"na_position": na_position, "sort_remaining": sort_remaining}
+            return by_pandas(
+                self, "sort_index: key=", "Sort by a column with the key's values.",
+                lambda data: data.sort_index(ignore_index=ignore_index, **how),
+            )  # fmt: skip
         if axis_number(axis, self):
             return self._with_sorted_columns(level, ascending, na_position, ignore_index)
         index = self._table.index

@@ -20,9 +20,9 @@ from ..table._column import Array, Column, to_host
 from ..table._expressions import apply_if_callable, evaluated
 from ..table._filter import filter_rows
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
-from ..table._take import any_missing, missing_elsewhere, settled
+from ..table._take import missing_elsewhere, settled
 from ..table._tracing import is_traced
-from ..table._user_functions import as_pandas
+from ..table._user_functions import as_pandas, has_host
 
 _NAMED = (FrameBase, pd.DataFrame, dict)
 
@@ -63,6 +63,18 @@ def set_where(owner: Any, mask: object, value: object) -> None:
         if result._table.columns[position].dtype_name != column.dtype_name:
             _check_held(column, value)
     owner._table = result._table
+
+
+def update_rows(owner: Any, other: Any, **how: Any) -> None:
+    """Sets the values that another object has and does not miss, by label; pandas finds them."""
+    if not has_host(owner._is_traced):
+        raise NotImplementedError(
+            "update needs rows on the host of one process, outside jit and plans. Use where() or "
+            "merge(), which make new values."
+        )
+    host = owner.to_pandas()
+    host.update(as_pandas(other), **how)
+    owner._table = type(owner)(host, sharding=owner.sharding)._table
 
 
 def _parts_of(owner: Any, key: Any) -> tuple[Any, Any]:
@@ -155,21 +167,15 @@ def _with_values(
         if not isinstance(value, jax.Array):
             _check_held(column, value)
         return _of_same_dtype(column, choose_scalar(~flags, column, value, table, method), value)
-    other = _without_other_holes(as_column(value, table, label), flags, table)
+    other = as_column(value, table, label)
+    if other.is_float and column.dtype.kind in "iu" and not is_traced(flags, other):
+        # Rows that are not set do not decide whether all values are integers.
+        other = choose(flags, other, column, table, method)
     made = choose(~flags, column, other, table, method)
     if made.dtype_name != column.dtype_name and not is_traced(made, flags):
         selected = filter_rows(table.with_columns([other]), flags)
         _check_held(column, to_host(selected.columns[0], selected.num_rows_on_host))
     return made
-
-
-def _without_other_holes(column: Column, flags: Array, table: Any) -> Column:
-    """A column that misses no value, if it misses none where flags are: others are not set."""
-    if column.valid is None or is_traced(column, flags, table.num_rows):
-        return column
-    if any_missing(column.valid | ~flags, table.num_rows):
-        return column
-    return column.with_arrays((column.data, None))
 
 
 def _column_of(owner: Any, label: Hashable) -> Column | None:

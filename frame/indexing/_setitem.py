@@ -13,7 +13,7 @@ from ..table._expressions import apply_if_callable, evaluated, is_expression
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._table import either_needed
 from ._chained import OF_OBJECT, warn_of_chained
-from ._set_rows import set_rows, set_where
+from ._set_rows import set_rows, set_where, update_rows
 
 
 class FrameAssignment(FrameBase):
@@ -47,6 +47,26 @@ class FrameAssignment(FrameBase):
         if isinstance(value, SeriesBase):
             needed = either_needed(self._table.needed, value._table.needed)
             self._table = self._table.replace(needed=needed)
+
+    def update(
+        self,
+        other: object,
+        join: str = "left",
+        overwrite: bool = True,
+        filter_func: Any = None,
+        errors: str = "ignore",
+    ) -> None:
+        """Sets the values that another frame has and does not miss, by label, on the host.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> frame = JaxFrame({"x": [1.0, 2.0]})
+            >>> frame.update(JaxFrame({"x": [None, 5.0]}))
+            >>> frame.x.tolist()
+            [1.0, 5.0]
+        """
+        how = {"join": join, "overwrite": overwrite, "filter_func": filter_func, "errors": errors}
+        update_rows(self, other, **how)
 
     def assign(self, **values: object) -> Self:
         """Returns a new frame with columns set or added.

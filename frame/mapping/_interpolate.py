@@ -10,6 +10,7 @@ import numpy as np
 from ... import primitives
 from ...primitives.staging import tiered
 from ..table._arguments import only_rows
+from ..table._by_pandas import by_pandas
 from ..table._column import Array, Column, fill_missing, of_family
 from ..table._dtypes import wide
 from ..table._in_place import with_inplace
@@ -42,7 +43,7 @@ class Interpolation(NDFrame):
         before the first one do.
 
         Differences from pandas:
-            `method` must be "linear".
+            Methods other than "linear" run on the host.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
@@ -52,7 +53,11 @@ class Interpolation(NDFrame):
         only_rows("interpolate", axis, self, "Transpose first.")
         direction = "forward" if limit_direction is None else limit_direction.lower()
         if method != "linear":
-            raise NotImplementedError(f"interpolate: method must be 'linear', got {method!r}.")
+            how = {"axis": axis, "limit": limit, "limit_direction": limit_direction}
+            return by_pandas(
+                self, "interpolate: a method other than 'linear'", "Leave it out.",
+                lambda data: data.interpolate(method, limit_area=limit_area, **how),
+            )  # fmt: skip
         if direction not in _DIRECTIONS:
             raise ValueError(
                 f"Invalid limit_direction: expecting one of {list(_DIRECTIONS)}, got {direction!r}."

@@ -9,13 +9,14 @@ import numpy as np
 import pandas as pd
 
 from ..reductions._agg import apply_one
+from ..table._by_pandas import by_pandas
 from ..table._column import Column, of_family, to_host
 from ..table._distinct_values import column_of_results, looked_up, through_values
 from ..table._dtypes import narrowed, wide
 from ..table._exact_numbers import index_of
 from ..table._from_host import column_from
 from ..table._holes import assumes_holes
-from ..table._ndframe import FrameBase, SeriesBase
+from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._table import Table, either_needed
 from ..table._tracing import is_traced
 from ..table._user_functions import as_frames, as_pandas, by_engine
@@ -38,13 +39,14 @@ class FrameMap(FrameBase, Replace):
             [False, True]
         """
         table, columns = self._table, self._table.columns
-        # pandas compares these with the rows of the same labels.
-        for given in (values, *(values.values() if isinstance(values, Mapping) else ())):
-            if isinstance(given, (SeriesBase, pd.Series, FrameBase, pd.DataFrame)):
-                raise NotImplementedError(
-                    "isin: values must be a list or a dict of lists, got "
-                    f"{type(given).__name__}. Compare with ==, or pass values.tolist()."
-                )
+        given = (values, *(values.values() if isinstance(values, Mapping) else ()))
+        if any(isinstance(one, (NDFrame, pd.Series, pd.DataFrame)) for one in given):
+            # pandas compares these with the rows of the same labels.
+            theirs = as_pandas(values)
+            return by_pandas(
+                self, "isin: values of a frame or a series", "Compare with ==.",
+                lambda data: data.isin(theirs),
+            )  # fmt: skip
         if isinstance(values, Mapping):
             none = jnp.zeros(table.capacity, jnp.bool_)
             flags = [

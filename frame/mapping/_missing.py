@@ -13,7 +13,8 @@ import pandas as pd
 from ... import primitives
 from ...primitives.staging import tiered
 from ..align._as_column import as_column
-from ..table._arguments import axis_number, check_flag, only_rows
+from ..table._arguments import axis_number, check_flag
+from ..table._by_pandas import by_pandas
 from ..table._column import Array, Column, fill_missing, missing_rows
 from ..table._filter import filter_rows
 from ..table._in_place import with_inplace
@@ -24,6 +25,7 @@ from ..table._table import Count, Table, is_row
 from ..table._take import any_missing, gather, hole_kind, position, stored_arrays
 from ..table._tracing import is_traced
 from ..table._types import Axis, LabelOrLabels
+from ..table._user_functions import as_pandas
 from ._where import choose, choose_scalar
 
 
@@ -88,9 +90,14 @@ class Missing(NDFrame):
         return self._filled_from("bfill", axis, limit, limit_area)
 
     def _filled_from(self, method: str, axis: Axis, limit: int | None, limit_area: object) -> Self:
-        only_rows(method, axis or 0, self, "Use where() column by column.")
+        if axis_number(axis or 0, self):
+            how = {"axis": 1, "limit": limit, "limit_area": limit_area}
+            return by_pandas(
+                self, f"{method}: axis=1", "Use where() column by column.",
+                lambda data: getattr(data, method)(**how),
+            )  # fmt: skip
         if limit_area is not None:
-            raise NotImplementedError(f"{method}: limit_area= is not supported. Use limit=.")
+            return self._filled_in_area(method, limit, limit_area)
         if limit is not None and not isinstance(limit, (int, np.integer)):
             raise ValueError("Limit must be an integer")
         if limit is not None and limit <= 0:
@@ -110,6 +117,16 @@ class Missing(NDFrame):
         for number, arrays in zip(positions, filled, strict=True):
             columns[number] = columns[number].moved(arrays)
         return self._with_columns(columns)
+
+    def _filled_in_area(self, method: str, limit: int | None, limit_area: Any) -> Self:
+        """Values filled where there is a value on both sides, or on one side only."""
+        if limit_area not in ("inside", "outside"):
+            raise ValueError(f"Invalid limit_area value '{limit_area}'.")
+        of: Any = self
+        filled = getattr(of, method)(limit=limit)
+        # Where the other direction finds a value, a missing one is between two.
+        is_inside = (of.bfill() if method == "ffill" else of.ffill()).notna()
+        return filled.where(is_inside if limit_area == "inside" else ~is_inside | of.notna(), of)
 
     def first_valid_index(self) -> Any:
         """The label of the first row with a value that is not missing, or None."""
@@ -138,11 +155,12 @@ class Missing(NDFrame):
             >>> JaxFrame({"x": [1.0, None]}).fillna(0).x.tolist()
             [1.0, 0.0]
         """
-        only_rows("fillna", axis or 0, self, "Pass a dict by column label.")
-        if limit is not None:
-            raise NotImplementedError(
-                "fillna: limit= is not supported. Use ffill(limit=) or where()."
-            )
+        if limit is not None or axis_number(axis or 0, self):
+            given = as_pandas(value)
+            return by_pandas(
+                self, "fillna: limit= or axis=1", "Use ffill(limit=) or where().",
+                lambda data: data.fillna(given, axis=axis, limit=limit),
+            )  # fmt: skip
         if isinstance(value, (list, tuple, set)):
             raise TypeError(
                 '"value" parameter must be a scalar or dict, but you passed a '

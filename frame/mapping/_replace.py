@@ -32,9 +32,10 @@ class Replace(NDFrame):
     ) -> Self:
         """Replaces values, given as scalars, lists or a dict.
 
+        Regular expressions are matched on the host, once for each distinct string.
+
         Differences from pandas:
-            Values must be numbers or strings. Regular expressions are not supported; use
-            `str.replace`.
+            Values must be numbers or strings.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
@@ -60,7 +61,14 @@ class Replace(NDFrame):
 
 def _replaced(column: Column, old: Any, new: Any, regex: Any, table: Table) -> Column:
     if regex is not False:
-        raise NotImplementedError("replace: regex= is not supported. Use str.replace(regex=True).")
+        if column.kind not in ("string", "object", "category"):
+            # A pattern matches no number.
+            return column
+        words = {} if new is ... else {"value": host_values(new)}
+        return through_values(
+            column, table.num_rows, table.layout,
+            lambda shown: shown.replace(host_values(old), regex=regex, **words), "replace",
+        )  # fmt: skip
     if old is None and new is not ...:
         raise TypeError(
             "'regex' must be a string or a compiled regular expression or a list or dict of "

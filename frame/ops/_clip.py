@@ -10,6 +10,7 @@ import pandas as pd
 
 from ..align._as_column import as_column
 from ..table._arguments import check_rest, only_rows
+from ..table._by_pandas import by_pandas
 from ..table._column import Column, Scalar, fill_missing
 from ..table._from_host import check_width
 from ..table._holes import assumes_holes
@@ -20,6 +21,7 @@ from ..table._table import Count
 from ..table._take import any_missing
 from ..table._tracing import answered_at_once, is_traced
 from ..table._types import Axis
+from ..table._user_functions import as_pandas
 from ._column_ops import combine
 
 
@@ -144,8 +146,8 @@ class Clip(NDFrame):
         """Limits numbers to the range from `lower` to `upper`; a missing bound has no effect.
 
         Differences from pandas:
-            Values must be numbers, and bounds of a frame scalars. Inside `jit`, integers with a
-            float bound become floats.
+            Values must be numbers. Bounds of a frame that are no scalars need the host. Inside
+            `jit`, integers with a float bound become floats.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
@@ -153,6 +155,12 @@ class Clip(NDFrame):
             [2, 5, 6]
         """
         check_rest("clip", rest)
+        if isinstance(self, FrameBase) and (np.ndim(lower) or np.ndim(upper)):
+            bounds = as_pandas(lower), as_pandas(upper)
+            return by_pandas(
+                self, "clip: bounds that are lists", "Clip single columns: frame[name].clip().",
+                lambda data: data.clip(*bounds, axis=axis),
+            )  # fmt: skip
         only_rows("clip", axis or 0, self, "Clip single columns: frame[name].clip().")
         is_number = all(isinstance(bound, (int, float, np.number)) for bound in (lower, upper))
         if is_number and not pd.isna([lower, upper]).any():
@@ -166,10 +174,6 @@ class Clip(NDFrame):
     def _bound(self, bound: object) -> Any:
         if bound is None or np.isscalar(bound) or getattr(bound, "ndim", 1) == 0:
             return bound
-        if isinstance(self, FrameBase):
-            raise NotImplementedError(
-                "clip: bounds of a frame must be scalars. Clip single columns: frame[name].clip()."
-            )
         return as_column(bound, self._table, "bound")
 
 

@@ -13,6 +13,7 @@ from ... import primitives
 from ...primitives.staging import tiered
 from ..align._align import aligned_column
 from ..table._arguments import check_flag
+from ..table._by_pandas import by_pandas
 from ..table._column import Array, Column, bare
 from ..table._dtypes import narrowed, wide
 from ..table._from_host import index_from
@@ -20,6 +21,7 @@ from ..table._layout import ONE_DEVICE, Layout
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._table import Count, Table, as_count, is_row
 from ..table._tracing import is_traced
+from ..table._user_functions import as_pandas
 
 # Matrix products sum squares about the column's mean. If the sum about the pair's own mean is a
 # smaller fraction of it than this, cancellation leaves too few digits.
@@ -151,9 +153,17 @@ def _product(a: Array, b: Array, layout: Layout) -> Array:
     return primitives.reduce((a, b), "sum", transform=of_rows, **layout.on_mesh).values
 
 
+_BY_RANK, _RANK_FIRST = "corr: method=", "Use rank() first for 'spearman'."
+
+
+def is_by_rank(method: object) -> bool:
+    """Whether pandas computes a correlation: of ranks, or by a function of the user."""
+    return method in ("spearman", "kendall") or callable(method)
+
+
 def check_method(method: object, caller: str) -> None:
     """Raises unless the method is "pearson"."""
-    if method in ("spearman", "kendall") or callable(method):
+    if is_by_rank(method):
         raise NotImplementedError(
             f"{caller}: method must be 'pearson', got {method!r}. Use rank() first for 'spearman'."
         )
@@ -194,10 +204,15 @@ class FramePairs:
     ) -> Any:
         """The correlation of each pair of columns, in each group of a grouped frame.
 
+        Methods other than "pearson" run on the host, for frames outside `jit`.
+
         Differences from pandas:
-            `method` must be "pearson". Times raise; pandas takes their integer values. A result
-            without groups has an index level for the columns, too.
+            In groups `method` must be "pearson". Times raise; pandas takes their integer values. A
+            result without groups has an index level for the columns, too.
         """
+        if isinstance(self, FrameBase) and is_by_rank(method):
+            how = {"method": method, "min_periods": min_periods, "numeric_only": numeric_only}
+            return by_pandas(self, _BY_RANK, _RANK_FIRST, lambda data: data.corr(**how))
         check_method(method, "corr")
         return self._together("corr", min_periods, 1, numeric_only)
 
@@ -215,7 +230,14 @@ class SeriesPairs:
     def corr(
         self, other: object, method: object = "pearson", min_periods: int | None = None
     ) -> Any:
-        """The correlation with another series, aligned by label; in each group of groups."""
+        """The correlation with another series, aligned by label; in each group of groups.
+
+        Methods other than "pearson" run on the host, for series outside `jit`.
+        """
+        if isinstance(self, SeriesBase) and isinstance(other, SeriesBase) and is_by_rank(method):
+            theirs = as_pandas(other)
+            how = {"method": method, "min_periods": min_periods}
+            return by_pandas(self, _BY_RANK, _RANK_FIRST, lambda data: data.corr(theirs, **how))
         check_method(method, "corr")
         return self._with_other(other, Statistic("corr", max(min_periods or 1, 1), 1, False))
 

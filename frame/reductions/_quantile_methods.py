@@ -9,7 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from ..table._arguments import axis_number, check_flag, only_rows
+from ..table._arguments import axis_number, check_flag
+from ..table._by_pandas import by_pandas
 from ..table._column import Column
 from ..table._dtypes import narrowed
 from ..table._from_host import index_from
@@ -162,15 +163,15 @@ class FrameQuantiles(FrameBase):
 
         Differences from pandas:
             Next to an infinity the result is computed as for the median; pandas gives NaN. The
-            series has no name if `q` is traced.
+            series has no name if `q` is traced. `axis=1` and `method="table"` run on the host.
         """
-        only_rows("quantile", axis, self, "Use apply(axis=1) for rows.")
         if method not in ("single", "table"):
             raise ValueError(f"Invalid method: {method}. Method must be in {{'single', 'table'}}.")
-        if method == "table":
-            raise NotImplementedError(
-                "quantile: method must be 'single', got 'table'. Sort the rows instead."
-            )
+        if axis_number(axis, self) or method == "table":
+            return by_pandas(
+                self, "quantile: axis=1 or method='table'", "Use apply(axis=1), or sort the rows.",
+                lambda data: data.quantile(q, axis, numeric_only, interpolation, method),
+            )  # fmt: skip
         frame = self._numbers(numeric_only)
         table, labels = frame._table, frame._labels
         quantiles, q_array = _quantiles_of(frame, q, interpolation)

@@ -213,6 +213,7 @@ class ResampleMethods(NDFrame):
         level: LevelOrLevels = None,
         origin: object = "start_day",
         offset: object = None,
+        group_keys: bool = False,
     ) -> Resampler:
         """Groups rows by bins of time, for reductions of each bin, with or without rows.
 
@@ -224,6 +225,7 @@ class ResampleMethods(NDFrame):
             level: the level of the row labels.
             origin: the time at which bins start; see pandas.
             offset: a timedelta to add to the origin.
+            group_keys: taken for pandas' sake: methods of bins label rows by bin.
 
         Differences from pandas:
             Times must be datetimes. Missing times belong to no bin. Not supported inside `jit`.

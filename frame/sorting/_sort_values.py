@@ -8,6 +8,7 @@ import numpy as np
 
 from ..align._as_column import as_column
 from ..table._arguments import axis_number, check_flag, only_rows
+from ..table._by_pandas import by_pandas
 from ..table._column import Array, Column, ordered_keys
 from ..table._column_labels import check_unambiguous
 from ..table._distinct_objects import Order
@@ -95,6 +96,12 @@ class FrameSorting(FrameBase):
             >>> JaxFrame({"x": [3, 1, 2]}).sort_values("x").index.tolist()
             [1, 2, 0]
         """
+        if axis_number(axis, self):
+            how = {"ascending": ascending, "kind": kind, "na_position": na_position, "key": key}
+            return by_pandas(
+                self, "sort_values: axis=1", "Order columns by their labels.",
+                lambda data: data.sort_values(by, axis=1, ignore_index=ignore_index, **how),
+            )  # fmt: skip
         _check(kind, axis, self)
         labels = list(by) if isinstance(by, list) else [by]
         mismatch = "Length of ascending ({}) != length of by ({})"

@@ -14,6 +14,7 @@ from ...primitives.staging import tiered
 from ..ops._array_ops import divided
 from ..reductions._results import table_of_frame
 from ..table._arguments import check_flag, only_rows
+from ..table._by_pandas import by_pandas
 from ..table._column import Array, Column, bare, host_array, of_family, ordered_keys
 from ..table._distinct_values import code_counts
 from ..table._dtypes import wide
@@ -205,8 +206,7 @@ class SeriesValueCounts(ValueCounts, SeriesBase):
     ) -> Any:
         """Counts each value, in descending order of the count; ties in order of appearance.
 
-        Differences from pandas:
-            `bins` is not supported.
+        Numbers are counted in `bins` on the host.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
@@ -214,7 +214,10 @@ class SeriesValueCounts(ValueCounts, SeriesBase):
             [2, 1]
         """
         if bins is not None:
-            raise NotImplementedError("value_counts: bins must be None. Call cut() first.")
+            return by_pandas(
+                self, "value_counts: bins=", "Call cut() first.",
+                lambda data: data.value_counts(normalize, sort, ascending, bins, dropna),
+            )  # fmt: skip
         return self._count_values([self._only], [self._name], normalize, sort, ascending, dropna)
 
     def mode(self, dropna: bool = True) -> Any:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Common base of JaxFrame and JaxSeries: holds a table and constructs results."""
 
+import copy
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -124,6 +125,22 @@ class NDFrame:
         return (forced_table(stored) if isinstance(stored, Table) else stored,)
 
     @property
+    def attrs(self) -> dict[Hashable, Any]:
+        """Notes of the user about the data: results of methods have a copy, those of `jit` none."""
+        return self.__dict__.setdefault("_attrs", {})
+
+    @attrs.setter
+    def attrs(self, value: Any) -> None:
+        self.__dict__["_attrs"] = dict(value)
+
+    def _with_attrs_of(self, source: "NDFrame") -> Self:
+        """This object with the notes of the one that it was made of."""
+        notes = source.__dict__.get("_attrs")
+        if notes:
+            self.__dict__["_attrs"] = copy.deepcopy(notes)
+        return self
+
+    @property
     def _names(self) -> Sequence[Hashable]:
         """The labels of a frame's columns; the name of a series."""
         raise NotImplementedError
@@ -147,14 +164,14 @@ class NDFrame:
     def _make_series(self, column: Column, name: Hashable, table: Table | None = None) -> Any:
         """A series of one column, with the rows of `table` (default: of this object)."""
         table = self._table if table is None else table
-        return self.series_class._of(table.with_columns([column]), name)
+        return self.series_class._of(table.with_columns([column]), name)._with_attrs_of(self)
 
     def _make_frame(
         self, columns: Sequence[Column], labels: Labels, table: Table | None = None
     ) -> Any:
         """A frame of columns, with the rows of `table` (default: of this object)."""
         table = self._table if table is None else table
-        return self.frame_class._of(table.with_columns(columns), labels)
+        return self.frame_class._of(table.with_columns(columns), labels)._with_attrs_of(self)
 
     def _with_range(self) -> Any:
         """Resets the row labels to 0, 1, ..."""
@@ -231,7 +248,7 @@ class FrameBase(NDFrame):
         return list(self._labels)
 
     def _like(self, table: Table) -> Self:
-        return self._of(table, self._labels)
+        return self._of(table, self._labels)._with_attrs_of(self)
 
     def _column(self, label: Hashable) -> Column:
         """The column with a unique label."""
@@ -258,7 +275,7 @@ class SeriesBase(NDFrame):
         return [self._name]
 
     def _like(self, table: Table) -> Self:
-        return self._of(table, self._name)
+        return self._of(table, self._name)._with_attrs_of(self)
 
     @property
     def _only(self) -> Column:

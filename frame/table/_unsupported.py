@@ -34,7 +34,6 @@ def instead_of(kind: str, name: str) -> str:
 # Names and their alternative, in which {} is the name, for classes and a status.
 _TABLE = """
 [JaxFrame JaxSeries, out]
-attrs: a variable beside the frame
 combine: where(), or arithmetic on both
 flags set_flags: duplicated() of the labels
 isetitem: frame[label] = values
@@ -45,7 +44,6 @@ to_clipboard to_excel to_hdf to_iceberg to_latex: to_pandas() and pandas' {}
 to_pickle to_sql to_stata to_xarray to_xml: to_pandas() and pandas' {}
 to_period: reset_index() and dt.floor() or dt.strftime(), because labels are not periods
 to_timestamp: the labels as they are, because they are times and not periods
-update: where() or merge(), which make new values
 [JaxSeries, out]
 to_parquet: to_frame().to_parquet()
 [FrameGroupBy SeriesGroupBy, out]

@@ -64,8 +64,8 @@ def by_engine(
     """
     if engine not in ENGINES:
         raise ValueError(f"{caller}: engine must be None, 'jax' or 'python', got {engine!r}.")
-    has_host = not is_traced and not _plans.is_running and jax.process_count() == 1
-    if engine == "python" and not has_host:
+    may_call = has_host(is_traced)
+    if engine == "python" and not may_call:
         raise NotImplementedError(
             f"{caller}: engine='python' needs rows on the host of one process, outside jit and "
             "plans. Pass a function that JAX can trace, and leave engine out."
@@ -74,9 +74,14 @@ def by_engine(
         try:
             return trace()
         except Exception:
-            if engine == "jax" or not has_host:
+            if engine == "jax" or not may_call:
                 raise
     return on_host()
+
+
+def has_host(is_traced: bool) -> bool:
+    """Whether the host of one process has the rows: outside `jit` and plans."""
+    return not is_traced and not _plans.is_running and jax.process_count() == 1
 
 
 def as_pandas(value: object) -> Any:
@@ -90,12 +95,12 @@ def as_pandas(value: object) -> Any:
     return value
 
 
-def as_frames(value: object) -> Any:
+def as_frames(value: object, sharding: Any = None) -> Any:
     """A result of pandas as a frame or a series of ours; other values as they are."""
     if isinstance(value, pd.DataFrame):
-        return NDFrame.frame_class(_narrowed(value))
+        return NDFrame.frame_class(_narrowed(value), sharding=sharding)
     if isinstance(value, pd.Series):
-        return NDFrame.series_class(_with_narrow_labels(narrowed(value)))
+        return NDFrame.series_class(_with_narrow_labels(narrowed(value)), sharding=sharding)
     return value
 
 

@@ -13,6 +13,7 @@ import pandas as pd
 
 from ...primitives.staging import tiered
 from ..table._arguments import as_scalar, axis_number
+from ..table._by_pandas import by_pandas
 from ..table._column import Array, Column, ColumnType, fill_missing
 from ..table._dictionary import Dictionary, unify
 from ..table._dtypes import narrowed
@@ -210,7 +211,11 @@ class Shifting(NDFrame):
         if suffix is not None:
             raise ValueError("Cannot specify `suffix` if `periods` is an int.")
         if freq is not None:
-            raise NotImplementedError(f"shift: freq must be None, got {freq!r}. Shift by rows.")
+            how = {} if fill_value is NO_VALUE else {"fill_value": fill_value}
+            return by_pandas(
+                self, "shift: freq=", "Shift by rows.",
+                lambda data: data.shift(periods, freq, axis, **how),
+            )  # fmt: skip
         is_across = axis_number(axis, self)
         periods = whole_periods("shift", periods, across=bool(is_across))
         table = self._table

@@ -221,7 +221,6 @@ def test_an_unknown_column_lists_those_that_there_are(run):
 # Uses that work in pandas and not here, with the alternative in our message.
 NOT_BUILT = {
     "every largest of each group": (lambda f: f.groupby("k").x.nlargest(2, keep="all"), "head"),
-    "group by a function": (lambda f: f.groupby(lambda label: label % 2), "groupby"),
 }
 
 

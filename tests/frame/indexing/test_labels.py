@@ -147,7 +147,5 @@ def test_wrong_labels_are_pandas_errors():
     assert "x" in assert_same_error(lambda f: f.set_index("x", drop=False).reset_index(), frame)
     assert "bogus" in assert_same_error(lambda f: f.reset_index("bogus"), frame)
     assert_same_error(lambda f: f.set_index(["x"]).set_index(np.arange(3)), frame)
-    with pytest.raises(NotImplementedError, match="reset_index"):
-        on_device(frame).rename(index={0: 1})
     with pytest.raises(AttributeError, match="frame\\['z'\\]"):
         on_device(frame).z = 1

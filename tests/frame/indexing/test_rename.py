@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """rename."""
 
-import pytest
 from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same_error, on_device
 
@@ -35,5 +34,4 @@ def test_wrong_arguments():
     assert_same_error(lambda f: f.rename(columns={"no": "z"}, errors="raise"), FRAME)
     assert_same_error(lambda f: f.rename(), FRAME)
     assert_same_error(lambda f: f.rename({"k": "z"}, columns={"k": "z"}), FRAME)
-    with pytest.raises(NotImplementedError, match="reset_index"):
-        on_device(FRAME["x"]).rename({0: 1})
+    assert_same_error(lambda f: f.x.rename([1]), FRAME)

@@ -43,7 +43,5 @@ def test_labels_play_no_part():
 def test_wrong_arguments():
     assert_same_error(lambda s: s.ffill(limit=-1), GAPS)
     assert_same_error(lambda s: s.ffill(axis=2), GAPS)
-    with pytest.raises(NotImplementedError, match="limit_area"):
-        on_device(GAPS).ffill(limit_area="inside")
-    with pytest.raises(NotImplementedError, match="axis"):
-        on_device(GAPS.to_frame("x")).ffill(axis=1)
+    with pytest.raises(ValueError, match="Invalid limit_area value 'bogus'"):
+        on_device(GAPS).ffill(limit_area="bogus")

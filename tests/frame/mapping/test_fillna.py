@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """fillna."""
 
+import jax
 import numpy as np
 import pandas as pd
 import pytest
@@ -61,4 +62,4 @@ def test_wrong_values():
     assert_same_error(lambda f: f.x.fillna({1, 2}), frame)
     assert_same_error(lambda f: f.fillna([1, 2]), frame)
     with pytest.raises(NotImplementedError, match="limit"):
-        on_device(frame).x.fillna(0.0, limit=1)
+        jax.jit(lambda f: f.x.fillna(0.0, limit=1))(on_device(frame[["x"]]))

@@ -121,11 +121,15 @@ def test_rows_that_the_other_column_lost_are_reported():
         got.to_pandas()
 
 
-def test_rows_of_the_same_labels_are_not_compared():
-    ours = on_device(mixed_frame()[["k", "s"]])
-    for values in (ours, ours.k, {"k": ours.k}, {"k": mixed_frame().k}):
-        with pytest.raises(NotImplementedError, match="isin: values must be a list or a dict of"):
-            ours.isin(values)
+def test_rows_of_the_same_labels_are_compared():
+    frame = mixed_frame()[["k", "s"]]
+    for run in (
+        lambda f: f.isin(f[["s"]]),
+        lambda f: f.isin(f.k),
+        lambda f: f.isin({"k": f.k}),
+        lambda f: f.isin({"k": frame.k}),
+    ):
+        assert_parity(run, frame, ways=["eager"])
 
 
 @pytest.mark.parametrize("dtype", NUMBERS)
