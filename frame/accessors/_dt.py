@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from ..table._column import Column, of_family
+from ..table._column import NAT, Column, ColumnType, of_family, plain
 from ..table._column_labels import Labels
 from ..table._distinct_values import through_values
 from ..table._dtypes import wide
@@ -19,6 +19,7 @@ from ..table._units import PER_SECOND, with_unit
 from ..table._unsupported import instead_of
 from ..table._wall_times import converted, instants, localized, wall_times
 from ._calendar import SECONDS_PER_DAY, part_of, rounded, total_seconds
+from ._period import periods_of_times
 
 _DAYS = pd.date_range("2001-01-01", periods=7).day_name()
 _MONTHS = pd.date_range("2001-01-01", periods=12, freq="MS").month_name()
@@ -142,6 +143,9 @@ class TimeMethods:
         return settled(column, num_rows)
 
 
+_DATES = ColumnType("date", family="arrow")
+
+
 class DatetimeMethods(TimeMethods):
     """`series.dt` of datetimes.
 
@@ -214,6 +218,63 @@ class DatetimeMethods(TimeMethods):
         """The same instants on the clocks of another zone; `None` gives UTC without a zone."""
         return self._series._with_column(converted(self._column, tz))
 
+    def to_period(self, freq: Any = None) -> Any:
+        """The periods in which the times lie, by clocks of their zone.
+
+        Works inside `jit` for days, months, quarters and years.
+
+        Example:
+            >>> import pandas as pd
+            >>> from jaxframes.frame import JaxSeries
+            >>> JaxSeries(pd.to_datetime(["2024-02-29"])).dt.to_period("M").astype("str").tolist()
+            ['2024-02']
+        """
+        if freq is None:
+            raise ValueError("You must pass a freq argument as current index has none.")
+        table = self._series._table
+        column = periods_of_times(self._walls, table, freq, PER_SECOND[self.unit])
+        return self._series._with_column(column)
+
+    @property
+    def date(self) -> Any:
+        """The dates: objects, or Arrow's dates of a column of Arrow's dtype."""
+        step = np.int64(PER_SECOND[self.unit] * SECONDS_PER_DAY)
+        days, _ = at_once(rounded, self._walls.data, "floor", step)
+        if self._column.family == "arrow":
+            counts = jnp.where(days == NAT, np.int64(NAT), days // step)
+            return self._series._with_column(Column(counts, None, _DATES))
+        return self._objects("dt.date", self._walls.with_arrays((days, None)))
+
+    @property
+    def time(self) -> Any:
+        """The times of day: objects, or Arrow's times of a column of Arrow's dtype."""
+        step = np.int64(PER_SECOND[self.unit] * SECONDS_PER_DAY)
+        times = jnp.where(self._walls.data == NAT, np.int64(NAT), self._walls.data % step)
+        if self._column.family == "arrow":
+            kind = ColumnType("time", unit=self.unit, family="arrow")
+            return self._series._with_column(Column(times, None, kind))
+        return self._objects("dt.time", self._walls.with_arrays((times, None)))
+
+    @property
+    def timetz(self) -> Any:
+        """The times of day with their zone, as objects."""
+        return self._objects("dt.timetz", self._column)
+
+    def to_pydatetime(self) -> Any:
+        """The times as objects of Python."""
+        return self._objects("dt.to_pydatetime", self._column)
+
+    def _objects(self, method: str, times: Column) -> Any:
+        """What pandas' method gives for each distinct time, as objects."""
+        name, table = method.removeprefix("dt."), self._series._table
+
+        def convert(values: Any) -> pd.Series:
+            found = getattr(values.dt, name)
+            return pd.Series(found() if callable(found) else found, dtype=object)
+
+        column = through_values(plain(times), table.num_rows, table.layout, convert, method)
+        return self._series._with_column(column)
+
     def normalize(self) -> Any:
         """The start of the day."""
         return self.floor("D")
@@ -252,7 +313,7 @@ class DatetimeMethods(TimeMethods):
             raise NotImplementedError(f"dt: locale must be left out, got {locale!r}.")
         numbers = part_of(self._walls.data, part, self.unit) - np.int32(part == "month")
         numbers = jnp.where(self._column.missing(), np.int32(-1), numbers)
-        return self._series._with_column(strings_at(numbers, names))
+        return self._series._with_column(of_family(strings_at(numbers, names), self._column.family))
 
     def strftime(self, date_format: str) -> Any:
         """Formats times as strings.

@@ -10,6 +10,7 @@ import pandas as pd
 
 from ...primitives.staging import tiered
 from ..table._column import NAT, Array, Column, group_keys, in_dtype
+from ..table._count_types import in_one_label
 from ..table._dictionary import unify
 from ..table._from_host import check_width
 from ..table._recode import recoded, renumbered, unencoded
@@ -49,6 +50,10 @@ def common_pair(
     if {left.kind, right.kind} <= {"string", "category"}:
         left, right = recoded([left, right])
         return left, right
+    labelled = in_one_label((left, right), counts)
+    if labelled is not None:
+        left, right = labelled
+        return left, right
     if left.type.compares_with(right.type):
         left, right = with_units((left, right), finest_unit(left, right), counts)
         return left, right
@@ -83,9 +88,9 @@ def keys_of_sides(
 def join_keys(column: Column) -> tuple[Array, ...]:
     """Keys for a column, in the order by which pandas sorts a merge.
 
-    Missing values come last, except for categories and times, where they come first.
+    Missing values come last, except for categories, times and periods, where they come first.
     """
-    if column.kind == "category" or column.type.is_time:
+    if column.kind == "category" or (column.type.is_counted and not column.is_nullable):
         return (column.data,)
     return group_keys(column)
 

@@ -23,6 +23,7 @@ from ..table._column import (
     plain,
     show_holes,
 )
+from ..table._count_types import in_one_label
 from ..table._dtypes import narrowed, wide
 from ..table._from_host import check_width, column_from
 from ..table._join_lists import joined_lists, share_lists, with_one_form
@@ -72,6 +73,9 @@ def common_columns(
         return recoded(columns)
     if all(isinstance(column, ListColumn) for column in columns):
         return _common_lists(columns, name, counts)
+    labelled = in_one_label(columns, counts)
+    if labelled is not None:
+        return labelled
     if len(kinds) == 1 and first.type.is_time and len({c.type.zone for c in columns}) == 1:
         return with_units(columns, finest_unit(*columns), counts)
     return _objects(columns, name, counts)
@@ -127,7 +131,7 @@ def missing_like(column: Column, capacity: int, layout: Layout) -> Column:
             valid = layout.constrain(jnp.zeros(capacity, jnp.bool_))
             return Column(valid.astype(column.dtype), valid)
         column = Column(jnp.zeros(0, jnp.float64))
-    missing = np.nan if column.is_numeric else NAT if column.stored.type.is_time else -1
+    missing = np.nan if column.is_numeric else NAT if column.stored.type.is_counted else -1
     fill = np.asarray(missing).astype(column.dtype)
     data = jnp.full(capacity, fill, column.dtype)
     return column.moved((layout.constrain(data), None))

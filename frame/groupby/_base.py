@@ -276,7 +276,7 @@ class GroupByBase:
         results = None if by_segment else self._grouped.sums(columns, plan)
         groups = self._groups
         for at, spec in plan:
-            if spec.op == "sum" and columns[at].kind == "timedelta":
+            if spec.op == "sum" and columns[at].kind in ("timedelta", "decimal"):
                 segments = groups.segments
                 check_time_sums(
                     columns[at],

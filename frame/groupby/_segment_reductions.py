@@ -113,7 +113,7 @@ def _count(rows: GroupedRows, spec: Reduction) -> Reducing:
 def _fill(rows: GroupedRows) -> Any:
     if rows.column.is_numeric:
         return rows.data.dtype.type(np.nan) if rows.is_float else None
-    return np.int64(NAT) if rows.column.type.is_time else np.int32(-1)
+    return np.int64(NAT) if rows.column.type.is_counted else np.int32(-1)
 
 
 def _picked(rows: GroupedRows, spec: Reduction) -> Reducing:
@@ -217,6 +217,8 @@ _OF_TYPE = {
     "list": ("count", "size", "first", "last"),
     "datetime": _OF_TIMES,
     "timedelta": (*_OF_TIMES, "sum", "any", "all"),
+    **dict.fromkeys(("date", "time", "period"), (*_ANY, *_EXTREMES)),
+    "decimal": (*_ANY, *_EXTREMES, "sum"),
 }
 
 

@@ -137,11 +137,6 @@ def table_of_arrow(
     ), labels
 
 
-def _is_date_or_time(kind: pa.DataType) -> bool:
-    # Arrow's own conversion does not read back the names of decimals.
-    return pa.types.is_date32(kind) or pa.types.is_time(kind)
-
-
 def as_arrow_table(data: Any, caller: str) -> pa.Table:
     """Converts an object with `__arrow_c_stream__` to an Arrow table, and checks its positions."""
     # An Arrow table is returned as it is: an empty stream would lose its dictionaries.

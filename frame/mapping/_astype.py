@@ -38,7 +38,7 @@ def as_dtype(dtype: Any) -> Any:
     """Converts a dtype argument to a dtype of NumPy or pandas that columns support."""
     known = np.dtype(dtype) if dtype == jnp.bfloat16 else pd.api.types.pandas_dtype(dtype)
     if (
-        not isinstance(known, (np.dtype, pd.CategoricalDtype, pd.DatetimeTZDtype))
+        not isinstance(known, (np.dtype, pd.CategoricalDtype, pd.DatetimeTZDtype, pd.PeriodDtype))
         and not (isinstance(known, pd.StringDtype) and known.na_value is np.nan)
         and not is_nullable(known)
     ):

@@ -13,6 +13,7 @@ import pandas as pd
 from ...primitives.staging import tiered
 from ..ops._array_ops import converted
 from ..table._column import Array, Column, as_floats, of_family, plain, to_host
+from ..table._counted import label_of
 from ..table._distinct_values import through_values
 from ..table._dtypes import cast_exactly
 from ..table._from_host import check_width, column_from
@@ -63,6 +64,10 @@ def numbers_in_dtype(column: Column, other: Column, method: str) -> Column:
 
 def cast_nullable(column: Column, dtype: Any, num_rows: Count, layout: Layout) -> Column:
     """Casts a column to or from a nullable dtype."""
+    if label_of(dtype) is not None:
+        return through_values(
+            column, num_rows, layout, lambda values: values.astype(dtype), "astype"
+        )
     family, default = family_of(dtype), default_dtype(dtype)
     is_number = isinstance(default, np.dtype) and default.kind in "biuf"
     if not column.is_numeric or not is_number:

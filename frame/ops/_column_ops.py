@@ -32,6 +32,7 @@ from ..table._take import any_missing
 from ..table._tracing import at_once, is_traced
 from ._array_ops import COMPARISONS, LOGIC, NumberPlan, combine_numbers, plan_numbers
 from ._code_ops import combine_categories, combine_strings, constant, decode_pair, invalid
+from ._count_ops import combine_counts
 from ._datetime_ops import as_time, combine_times
 from ._nullable_ops import default_operation, is_of_nullable, nullable_result
 from ._object_ops import combine_objects
@@ -105,6 +106,9 @@ def _combine_typed(op: str, a: Any, b: Any, name: Any, num_rows: Count) -> Colum
         return combine_categories(op, a, b)
     if "string" in kinds:
         return combine_strings(op, a, b, num_rows)
+    if any(column.type.is_counted and not column.type.is_time for column in columns):
+        result = combine_counts(op, a, b, num_rows)
+        return result if isinstance(result, Column) else combine(op, [result], num_rows, [name])[0]
     times = [as_time(side, other, op) for side, other in ((a, b), (b, a))]
     if any(times):
         return combine_times(op, a, b, times, num_rows)

@@ -49,7 +49,7 @@ def as_time(side: Any, other: Any, op: str) -> Time | None:
     """Converts an operand to a `Time`, or returns None."""
     if isinstance(side, Column):
         kind = side.type
-        return Time(kind.kind, kind.unit, side.data, kind.zone) if kind.unit else None
+        return Time(kind.kind, kind.unit or "s", side.data, kind.zone) if kind.is_time else None
     value: Any = side.value
     other_kind = other.kind if isinstance(other, Column) else ""
     is_with_time = other_kind in ("datetime", "timedelta")

@@ -22,6 +22,7 @@ from ..table._table import Count
 from ..table._take import missing_elsewhere
 from ..table._tracing import is_traced
 from ._array_ops import divided
+from ._count_ops import rounded_decimals
 from ._safe_gradient import by_row
 
 
@@ -29,7 +30,7 @@ def change(op: str, column: Column, num_rows: Count) -> Column:
     """Applies `neg`, `pos`, `abs` or `invert` to a column."""
     if column.kind == "object":
         return evaluate_each(column, num_rows, _OF_OBJECTS[op], op)
-    if column.kind == "timedelta" and op != "invert":
+    if column.kind in ("timedelta", "decimal") and op != "invert":
         return Column(_change_times(op, column.data), None, column.type)
     if not column.is_numeric or (op == "invert" and column.is_float):
         raise TypeError(f"bad operand type for unary {_SYMBOLS[op]}: '{column.dtype_name}'")
@@ -82,7 +83,9 @@ def _change_times(op: str, x: Array) -> Array:
 
 
 def rounded(column: Column, decimals: int) -> Column:
-    """Rounds numbers half to even; returns other columns unchanged."""
+    """Rounds numbers and decimals half to even; returns other columns unchanged."""
+    if column.kind == "decimal":
+        return rounded_decimals(column, decimals)
     if column.kind != "number" or column.is_bool:
         return column
     column = fill_missing(column)

@@ -71,7 +71,10 @@ def _in_dtype(column: Column, name: str, table: Table) -> Column:
     if column.is_bool and name == BOOLS_WITH_HOLES:
         return with_holes_elsewhere(column)
     if column.type.is_time and name.startswith(column.kind):
-        return with_unit(column, name[-3:].strip("[]"), table.num_rows)
+        declared: Any = pd.api.types.pandas_dtype(name)
+        zoned = column.type.zone is not None
+        unit = declared.unit if zoned else np.datetime_data(declared)[0]
+        return with_unit(column, unit, table.num_rows)
     if not is_traced(table.num_rows) and not table.num_rows_on_host:
         # Without rows, methods that run on the distinct values have any dtype.
         dtype = "bool" if name == BOOLS_WITH_HOLES else name

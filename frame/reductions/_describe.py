@@ -39,9 +39,9 @@ class SeriesDescription(SeriesBase):
     def _described(self, percentiles: object) -> pd.Series:
         column = self._only
         _check_known(self)
-        if column.kind == "object":
+        if column.kind in ("object", "date", "decimal"):
             return self.to_pandas().describe()
-        if column.kind in ("string", "category") or column.is_bool:
+        if column.kind in ("string", "category", "time", "period") or column.is_bool:
             return self._most_frequent()
         return _numbers_described(self, percentiles)[0]
 

@@ -34,11 +34,23 @@ OPS_OF_KIND = {
     "timedelta": ("sum", "mean", "median", "std", "min", "max", "any", "all", "argmin",
                   "argmax"),
 }  # fmt: skip
+    **dict.fromkeys(("date", "time", "period"), ("min", "max", "argmin", "argmax")),
+    "decimal": ("sum", "min", "max", "argmin", "argmax"),
 _OF_OBJECTS = ("sum", "prod", *ENDS)
 OPS_WITHOUT_COMPLEX = ("min", "max", "argmin", "argmax", "median", "skew", "kurt", "quantile")
 
 
 def check_reducible(column: Column, op: str, label: Hashable) -> None:
+def check_is_counted_alone(column: Column, op: str, label: Hashable) -> None:
+    """Raises for a reduction that Arrow has of decimals or dates, and counts do not give."""
+    if column.kind in ("decimal", "date") and op in ("mean", "median", "std", "var", "prod"):
+        other = "float64" if column.kind == "decimal" else "datetime64[us]"
+        raise NotImplementedError(
+            f"{op}: column {label!r} of {column.dtype_name} is held as whole counts. Cast it with "
+            f"astype({other!r})."
+        )
+
+
     """Raises unless a column supports a reduction."""
     kind = column.kind
     if kind == "number" and column.dtype.kind == "c" and op in OPS_WITHOUT_COMPLEX:
@@ -56,6 +68,7 @@ def check_reducible(column: Column, op: str, label: Hashable) -> None:
             )
     elif op not in OPS_OF_KIND[kind]:
         raise TypeError(
+        check_is_counted_alone(column, op, label)
             f"column {label!r} with dtype {column.dtype_name} does not support operation {op!r}"
         )
 

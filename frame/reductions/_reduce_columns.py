@@ -77,7 +77,7 @@ def reduction_for(
     dtype: np.dtype | None = None,
 ) -> Reduction:
     """Returns the options of a reduction of a column."""
-    missing, zero = "time" if column.type.is_time else "", 0
+    missing, zero = "time" if column.type.is_counted else "", 0
     if column.type.has_codes:
         missing = "code"
         # The empty string is false; it comes first in the sorted dictionary.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Results of reductions in pandas' form: scalars, and series with a row per column."""
 
+import dataclasses
 import functools
 from collections.abc import Sequence
 from typing import Any
@@ -12,6 +13,7 @@ import pandas as pd
 from ..ops._array_ops import common_dtype
 from ..table._column import NUMBER, Array, Column, ColumnType, host_array, to_host
 from ..table._column_labels import Labels
+from ..table._counted import MOST_DIGITS
 from ..table._dtypes import narrowed
 from ..table._from_host import column_from, index_from
 from ..table._layout import ONE_DEVICE
@@ -27,6 +29,9 @@ def result_type(type: ColumnType, op: str) -> ColumnType:
         return NUMBER.of_family("masked" if is_masked else None)
     if op in ("count", "size", "nunique", "argmin", "argmax"):
         return NUMBER
+    if type.digits is not None and op == "sum":
+        # Arrow's sums have all digits.
+        return dataclasses.replace(type, digits=(MOST_DIGITS, type.digits[1]))
     if type.kind == "datetime" and op in ("std", "sem"):
         return ColumnType("timedelta", unit=type.unit)
     return type
@@ -39,7 +44,7 @@ def host_value(value: Any, is_missing: Any, type: ColumnType) -> Any:
         missing = [np.nan] if type.family is None else pd.array([pd.NA], type.nullable(data.dtype))
         return np.array(missing) if type.family is None else missing
     shown = to_host(Column(data, None, type), 1)  # pyright: ignore
-    return pd.array(shown) if type.is_time else shown
+    return pd.array(shown) if type.is_time or type.kind == "period" else shown
 
 
 def host_series(values: Sequence[Any], labels: pd.Index) -> pd.Series:

@@ -15,6 +15,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 from ...primitives.staging import tiered
 from ...shardings._compat import is_x64_enabled
+from ._counted import NAT, arrow_of_counts, arrow_type, pandas_of_counts
 from ._dictionary import ArrowObjects, Dictionary, HostObjects
 from ._distinct_objects import DistinctObjects
 from ._dtypes import cast_exactly, wide
@@ -23,9 +24,14 @@ from ._types import DtypeLike
 from ._zones import with_zone
 
 Array: TypeAlias = jax.Array
-Kind: TypeAlias = Literal["number", "string", "category", "datetime", "timedelta", "object", "list"]
+Kind: TypeAlias = Literal[
+    "number", "string", "category", "datetime", "timedelta", "object", "list",
+    "date", "time", "decimal", "period",
+]  # fmt: skip
 
-NAT = np.iinfo(np.int64).min
+# The kinds whose arrays are int64 counts, NaT where a value is missing. Those without a unit of
+# time since 1970 are described in `_counted`.
+_COUNTED = ("datetime", "timedelta", "date", "time", "decimal", "period")
 # Units of time, the coarsest first.
 UNITS = ("s", "ms", "us", "ns")
 
@@ -50,7 +56,8 @@ class ColumnType:
     Attributes:
         kind: "number" includes bool and complex. "string", "category" and "object" are int32
             codes into `dictionary`, -1 where missing, and "list" int32 numbers of lists. "datetime"
-            and "timedelta" are int64 counts of `unit`, NaT (the least int64) where missing.
+            and "timedelta" are int64 counts of `unit`, NaT (the least int64) where missing. "date",
+            "time" (of day), "decimal" and "period" are counts, too; see `_counted`.
         dictionary: the values that codes index.
         unit: "s", "ms", "us" or "ns".
         ordered: whether the order of the categories is meaningful.
@@ -59,6 +66,8 @@ class ColumnType:
             a fixed offset such as "UTC+02:00". None for datetimes without a zone.
         family: "masked" for pandas' dtypes of values and a mask, such as Int64, and "arrow" for
             those of Arrow. None for the default dtypes. See `_nullable`.
+        digits: the precision and the scale of decimals.
+        freq: the frequency of periods.
     """
 
     kind: Kind = "number"
@@ -68,6 +77,8 @@ class ColumnType:
     lists: ListType | None = None
     zone: str | None = None
     family: Family | None = None
+    digits: tuple[int, int] | None = None
+    freq: str | None = None
 
     @property
     def has_codes(self) -> bool:
@@ -76,8 +87,13 @@ class ColumnType:
 
     @property
     def is_time(self) -> bool:
-        """Whether the array counts units of time."""
-        return self.unit is not None
+        """Whether the values are datetimes or timedeltas."""
+        return self.kind in ("datetime", "timedelta")
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the array holds int64 counts, NaT where a value is missing."""
+        return self.kind in _COUNTED
 
     def compares_with(self, other: "ColumnType") -> bool:
         """Whether both are times of one kind that compare: all with a zone, or all without."""
@@ -105,11 +121,17 @@ class ColumnType:
                 return f"{lists.arrow}[pyarrow]" if is_arrow else "object"
             case "object" if isinstance(self.dictionary, ArrowObjects):
                 return str(self.dictionary.take(np.empty(0, np.int32)).dtype)
+            case "period":
+                return f"period[{self.freq}]"
+            case "date" | "time" | "decimal":
+                return "object"
         return self.kind
 
     def nullable(self, dtype: DtypeLike) -> Any:
         """pandas' nullable dtype for a column stored as `dtype`."""
         assert self.family is not None
+        if self.is_counted and not self.is_time:
+            return pd.ArrowDtype(arrow_type(self))
         return nullable_dtype(self.family, self.kind, dtype, self.unit, self.zone)
 
     def of_family(self, family: Family | None) -> "ColumnType":
@@ -221,7 +243,7 @@ class Column:
     @property
     def _encoding(self) -> str:
         """The values that encode missing ones, if there is no mask."""
-        return "code" if self.type.has_codes else "time" if self.type.is_time else "nan"
+        return "code" if self.type.has_codes else "time" if self.type.is_counted else "nan"
 
     def mask(self) -> Array:
         """`valid` as an array, also if no value is missing."""
@@ -466,6 +488,9 @@ def to_host(column: Column, num_rows: int) -> Any:
     if column.is_nullable:
         missing = _missing_on_host(column)[:num_rows]
         dtype = column.type.nullable(column.dtype)
+        if column.type.is_counted and not column.type.is_time:
+            counts = host_array(column.data)[:num_rows]
+            return pd.arrays.ArrowExtensionArray(arrow_of_counts(counts, column.type))
         # The mask of bools would make them objects.
         values = to_host(plain(column.with_arrays((column.data, None))), num_rows)
         return nullable_array(dtype, values, missing)
@@ -481,6 +506,8 @@ def to_host(column: Column, num_rows: int) -> Any:
         case "datetime" | "timedelta":
             letter = "M" if column.kind == "datetime" else "m"
             return with_zone(data.view(f"{letter}8[{column.type.unit}]"), column.type.zone)
+    if column.type.is_counted:
+        return pandas_of_counts(data, column.type)
     if data.dtype == jnp.bfloat16:
         # pandas has no dtype for it.
         data = data.astype(np.float32)
@@ -501,7 +528,7 @@ def _missing_on_host(column: Column) -> np.ndarray:
     data = host_array(column.data)
     if column.type.has_codes:
         return data < 0
-    if column.type.is_time:
+    if column.type.is_counted:
         return data == NAT
     return np.isnan(data) if column.is_float else np.zeros(data.shape, np.bool_)
 

@@ -15,7 +15,14 @@ from jax.core import Tracer
 from ...shardings._compat import is_x64_enabled
 from ._array_owners import share_with_caller
 from ._column import NUMBER, UNITS, Column, ColumnType, ListType, of_family, show_holes
-from ._dictionary import ArrowObjects, Dictionary, HostObjects, encode_each, encode_unless_near_unique
+from ._counted import counts_of_arrow, label_of
+from ._dictionary import (
+    ArrowObjects,
+    Dictionary,
+    HostObjects,
+    encode_each,
+    encode_unless_near_unique,
+)
 from ._layout import Layout
 from ._lists_on_host import is_list, is_record, lists_from_arrow, shown_type
 from ._nullable import default_dtype, family_of, is_nullable
@@ -54,6 +61,15 @@ def column_from(
     if isinstance(dtype, pd.ArrowDtype) and is_list(dtype.pyarrow_dtype):
         form = ListType("arrow", shown_type(dtype.pyarrow_dtype))
         return lists_from_arrow(pa.array(values), form, capacity, layout, name, column_from)
+    if isinstance(dtype, pd.ArrowDtype) and getattr(dtype.pyarrow_dtype, "tz", None) is not None:
+        times = _from_fixed_width(pa.array(values), capacity, layout, name, in_place)
+        return of_family(times, "arrow")
+    label = label_of(dtype)
+    if label is not None:
+        family = None if label.kind == "period" else "arrow"
+        counts = values.asi8 if family is None else counts_of_arrow(pa.array(values), name)
+        kind = ColumnType(**label._asdict(), family=family)
+        return _placed(np.asarray(counts), kind, capacity, layout, name)
     if is_nullable(dtype):
         return _from_nullable(values, capacity, layout, name)
     if isinstance(values, pd.arrays.NumpyExtensionArray) and not isinstance(dtype, pd.StringDtype):
@@ -284,7 +300,7 @@ def _string_column(
 def _placed(
     data: np.ndarray, kind: ColumnType, capacity: int, layout: Layout, name: Hashable
 ) -> Column:
-    check_width(data.dtype, name, kind.named(data.dtype) if kind.is_time else None)
+    check_width(data.dtype, name, kind.named(data.dtype) if kind.is_counted else None)
     return Column(layout.place(_padded(data, capacity)), None, kind)
 
 

@@ -13,6 +13,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from ._zones import arrow_zone
+
 # "masked" are the dtypes with pandas' masks, such as Int64; "arrow" those such as int64[pyarrow].
 Family: TypeAlias = Literal["masked", "arrow"]
 
@@ -77,7 +79,7 @@ def nullable_dtype(
         case "string":
             return pd.ArrowDtype(pa.string())
         case "datetime":
-            return pd.ArrowDtype(pa.timestamp(unit, zone))
+            return pd.ArrowDtype(pa.timestamp(unit, arrow_zone(zone)))
         case "timedelta":
             return pd.ArrowDtype(pa.duration(unit))
     return pd.ArrowDtype(pa.from_numpy_dtype(dtype))

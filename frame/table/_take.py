@@ -146,7 +146,7 @@ def hole_kind(column: Column) -> str:
     """The representation of missing values in a column; see `with_holes`."""
     if column.kind in ("string", "category", "object", "list"):
         return "code"
-    if column.kind in ("datetime", "timedelta"):
+    if column.type.is_counted:
         return "time"
     return "float" if column.is_float else "mask"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The range check of sums of timedeltas, which are int64."""
+"""The range check of sums of timedeltas and decimals, which are int64."""
 
 import functools
 
@@ -25,14 +25,15 @@ def check_time_sums(
     segment_ids: Array | None = None,
     num_segments: int = 1,
 ) -> None:
-    """Raises if a sum of timedeltas exceeds the range of int64, as pandas does.
+    """Raises if a sum of timedeltas, or of decimals, exceeds the range of int64.
 
     Sums the upper and lower halves of the values, which is exact. Does nothing inside `jit`, or
     for other kinds of columns.
 
     With `segment_ids` it checks one sum per segment; negative ids are ignored.
     """
-    if column.kind != "timedelta" or is_traced(column.data, num_rows, segment_ids):
+    kinds = ("timedelta", "decimal")
+    if column.kind not in kinds or is_traced(column.data, num_rows, segment_ids):
         return
     sums = at_once(_half_sums, column.data, num_rows, segment_ids, num_segments, layout)
     upper, lower = map(host_array, sums)
@@ -40,6 +41,11 @@ def check_time_sums(
     # The least integer encodes NaT.
     is_nat = (upper == -(2**31)) & (lower == 0)
     if np.any((upper < -(2**31)) | (upper >= 2**31) | is_nat):
+        if column.kind == "decimal":
+            raise OverflowError(
+                f"sum: a sum of {column.dtype_name} exceeds 64 bits, in which decimals are held. "
+                "Cast the column with astype('float64')."
+            )
         raise pd.errors.OutOfBoundsTimedelta(
             f"overflow in timedelta operation: a sum of {column.dtype_name} exceeds the range of "
             "int64. Convert to a coarser unit first, with astype."

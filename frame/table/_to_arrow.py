@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from ._column import NAT, Column, host_array
+from ._counted import arrow_of_counts
 from ._dictionary import ArrowObjects
 from ._zones import arrow_zone
 
@@ -45,6 +46,8 @@ def arrow_of(column: Column, rows: slice, name: Hashable) -> pa.Array:
                     f"to_arrow: column {name!r} must have objects of one type, got {error}. "
                     "Drop the column."
                 ) from None
+    if column.type.is_counted:
+        return arrow_of_counts(data, column.type)
     if data.dtype.kind == "c":
         raise TypeError(
             f"to_arrow: column {name!r} must have a dtype of Arrow, got {data.dtype}. "

@@ -14,7 +14,7 @@ import pandas as pd
 from ...primitives.staging import tiered
 from ..table._arguments import as_scalar, axis_number
 from ..table._by_pandas import by_pandas
-from ..table._column import Array, Column, ColumnType, fill_missing
+from ..table._column import NAT, Array, Column, ColumnType, fill_missing
 from ..table._dictionary import Dictionary, unify
 from ..table._dtypes import narrowed
 from ..table._from_host import check_width
@@ -98,6 +98,8 @@ def _filling(column: Column, fill_value: object) -> tuple[Column, Filling]:
     if column.dtype == jnp.bfloat16 or (holds_numbers and fill_value is NO_VALUE):
         value = -1 if holds_numbers else np.nan if fill_value is NO_VALUE else fill_value
         return column, Filling(column.dtype, column.dtype.type(value))
+    if column.type.is_counted and fill_value is NO_VALUE:
+        return column, Filling(column.dtype, np.int64(NAT))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         shifted: Any = _one_row(column).shift(1, fill_value=fill_value)

@@ -238,7 +238,6 @@ def test_what_is_not_built_says_what_works(use):
     "values",
     [
         pd.array([1, None], dtype="Int64"),
-        pd.period_range("2024", periods=2, freq="D"),
         pd.interval_range(0, 2),
     ],
 )
