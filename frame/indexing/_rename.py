@@ -120,6 +120,7 @@ class Renaming(NDFrame):
         row_ids = pd.Series(np.arange(len(self)), index=self.index)
         return self._taken(filtered(row_ids).to_numpy())
 
+    @with_inplace
     def drop(
         self,
         labels: object = None,
