@@ -174,9 +174,9 @@ class FrameReindexing(FrameBase, Reindexing):
     """Rows and columns of given labels."""
 
     def reindex(
-        self, labels: object = None, *, index: object = None, columns: object = None, axis: Axis = None,
-        method: object = None, level: LevelOrLevels = None, fill_value: object = np.nan, limit: Any = None,
-        tolerance: object = None,
+        self, labels: object = None, *, index: object = None, columns: object = None,
+        axis: Axis = None, method: object = None, level: LevelOrLevels = None,
+        fill_value: object = np.nan, limit: Any = None, tolerance: object = None,
     ) -> Any:  # fmt: skip
         """The rows and columns of given labels; new labels get missing values.
 
@@ -257,8 +257,9 @@ class SeriesReindexing(SeriesBase, Reindexing):
     """Rows of given labels."""
 
     def reindex(
-        self, index: object = None, *, axis: Axis = None, method: object = None, level: LevelOrLevels = None,
-        fill_value: object = np.nan, limit: Any = None, tolerance: object = None,
+        self, index: object = None, *, axis: Axis = None, method: object = None,
+        level: LevelOrLevels = None, fill_value: object = np.nan, limit: Any = None,
+        tolerance: object = None,
     ) -> Self:  # fmt: skip
         """The rows of given labels; new labels get missing values. See `JaxFrame.reindex`.
 

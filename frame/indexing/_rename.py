@@ -111,7 +111,7 @@ class Renaming(NDFrame):
         if self.ndim == 2 and is_expression(items):
             return self[items]
 
-        def filtered(given: object) -> Any:
+        def filtered(given: Any) -> Any:
             return given.filter(items=items, like=like, regex=regex)
 
         if axis_number(self.ndim - 1 if axis is None else axis, self):

@@ -26,13 +26,14 @@ from ..table._nullable import Family, family_named
 from ..table._row_index import RANGE, RowIndex
 from ..table._table import Table, as_count
 from ..table._take import resized
+from ..table._types import DtypeLike, Options, Sharding
 from ._files._malformed import MalformedMetadata, check_arrow
 
 NO_CODES: Mapping[int, Dictionary] = MappingProxyType({})
 
 
 def table_of_data(
-    data: Any, index: Any, columns: Any, dtype: Any, sharding: Any
+    data: object, index: Any, columns: Any, dtype: DtypeLike, sharding: Sharding
 ) -> tuple[Table, Labels]:
     """Builds the table and the labels of `JaxFrame(data, ...)`."""
     layout = layout_of(sharding, "JaxFrame")
@@ -137,7 +138,7 @@ def table_of_arrow(
     ), labels
 
 
-def as_arrow_table(data: Any, caller: str) -> pa.Table:
+def as_arrow_table(data: object, caller: str) -> pa.Table:
     """Converts an object with `__arrow_c_stream__` to an Arrow table, and checks its positions."""
     # An Arrow table is returned as it is: an empty stream would lose its dictionaries.
     table = data if isinstance(data, pa.Table) else pa.table(data)
@@ -215,7 +216,7 @@ def _without_nested(schema: pa.Schema) -> pa.Schema:
     return plain.with_metadata({**schema.metadata, b"pandas": told})
 
 
-def _range_of(metadata: dict[str, Any]) -> RowIndex:
+def _range_of(metadata: Options) -> RowIndex:
     for stored in metadata["index_columns"]:
         if isinstance(stored, dict):
             start, step = stored["start"], stored["step"]
@@ -226,19 +227,19 @@ def _range_of(metadata: dict[str, Any]) -> RowIndex:
     return RANGE
 
 
-def is_arrow(data: Any) -> bool:
+def is_arrow(data: object) -> bool:
     """Whether data are a table of Arrow, or of another library that gives one."""
     if isinstance(data, (pa.Table, pa.RecordBatch)):
         return True
     return hasattr(data, "__arrow_c_stream__") and not isinstance(data, (pd.DataFrame, pd.Series))
 
 
-def _is_on_device(value: Any) -> bool:
+def _is_on_device(value: object) -> bool:
     return isinstance(value, (jax.Array, SeriesBase))
 
 
 def _of_frame(
-    frame: FrameBase, index: Any, columns: Any, dtype: Any, sharding: Any
+    frame: FrameBase, index: object, columns: Any, dtype: DtypeLike, sharding: Sharding
 ) -> tuple[Table, Labels]:
     if index is not None:
         raise NotImplementedError(
@@ -269,7 +270,7 @@ def with_layout(table: Table, layout: Layout) -> Table:
 
 
 def _of_columns(
-    data: Mapping[Hashable, Any], index: Any, columns: Any, dtype: Any, layout: Layout
+    data: Mapping[Hashable, Any], index: object, columns: Any, dtype: DtypeLike, layout: Layout
 ) -> tuple[Table, Labels]:
     names = list(data) if columns is None else list(columns)
     series = [value for value in data.values() if isinstance(value, SeriesBase)]
@@ -292,7 +293,7 @@ def _of_columns(
 
 
 def _of_matrix(
-    data: jax.Array, index: Any, columns: Any, dtype: Any, layout: Layout
+    data: jax.Array, index: object, columns: object, dtype: DtypeLike, layout: Layout
 ) -> tuple[Table, Labels]:
     if data.ndim == 1:
         data = data[:, None]

@@ -55,7 +55,7 @@ def declared(
     return new[root]
 
 
-def _declared_call(call: Any, find: Find, every_step: bool, wanted: Labels) -> Node:
+def _declared_call(call: Call, find: Find, every_step: bool, wanted: Labels) -> Node:
     arguments = _with_declared(call, find, wanted)
     if arguments is not None:
         call = Call.of(call.method, call.inputs, arguments)
@@ -89,7 +89,7 @@ def _declared_call(call: Any, find: Find, every_step: bool, wanted: Labels) -> N
     return Call.of("declared", (call,), {"dtypes": dtypes}) if dtypes else call
 
 
-def _merges_two_dtypes(call: Any) -> bool:
+def _merges_two_dtypes(call: Call) -> bool:
     """Whether a key column of a join has the dtype of one side if no row of the other is left."""
     keys = merge_keys(call) if call.method == "merge" else None
     if keys is None or not (join_type(call).has_matches and join_type(call).keeps[1]):

@@ -7,19 +7,19 @@ from typing import Any
 from ..align._join_types import JOIN_TYPES, JoinType
 from ..combining._concat import concat
 from ..table._types import Options
-from ._relation import Labels, Origins, Relation, all_of, listed, no, unless
+from ._relation import Labels, Origins, RecordedCall, Relation, all_of, listed, no, unless
 
 
 def _merge(frames: Sequence[Any], arguments: Mapping[str, object]) -> Any:
     return frames[0].merge(frames[1], **arguments)
 
 
-def join_type(call: Any) -> JoinType:
+def join_type(call: RecordedCall) -> JoinType:
     """The type of join of a recorded merge."""
     return JOIN_TYPES[call.arguments.get("how", "inner")]
 
 
-def merge_keys(call: Any) -> tuple[list[Any], list[Any]] | None:
+def merge_keys(call: RecordedCall) -> tuple[list[Any], list[Any]] | None:
     """The key columns of both sides; None if row labels are keys."""
     arguments = call.arguments
     if arguments.get("left_index") or arguments.get("right_index"):
@@ -38,14 +38,14 @@ def merge_keys(call: Any) -> tuple[list[Any], list[Any]] | None:
     return keys if are_columns else None
 
 
-def _overlap(call: Any, keys: tuple[list[Hashable], list[Hashable]]) -> Labels:
+def _overlap(call: RecordedCall, keys: tuple[list[Hashable], list[Hashable]]) -> Labels:
     """The labels of both sides that get suffixes."""
     left, right = (frozenset(node.labels) for node in call.inputs)
     shared = frozenset(a for a, b in zip(*keys, strict=True) if a == b)
     return (left & right) - shared
 
 
-def _merge_origins(call: Any) -> Origins:
+def _merge_origins(call: RecordedCall) -> Origins:
     """The columns that a merge has from either side. A key of both sides is that of one."""
     keys = merge_keys(call)
     if keys is None:
@@ -72,7 +72,7 @@ def _merge_origins(call: Any) -> Origins:
     return tuple({label: own for label, own in side.items() if label in present} for side in sides)
 
 
-def _merge_reads(call: Any, wanted: Labels) -> tuple[Labels, ...]:
+def _merge_reads(call: RecordedCall, wanted: Labels) -> tuple[Labels, ...]:
     keys, sides = merge_keys(call), _merge_origins(call)
     if keys is None or not any(sides):
         return tuple(map(all_of, call.inputs))
@@ -86,7 +86,7 @@ def _concat(frames: Sequence[object], arguments: Options) -> Any:
     return concat(frames, **arguments)
 
 
-def _concat_origins(call: Any) -> Origins:
+def _concat_origins(call: RecordedCall) -> Origins:
     present = frozenset(call.labels)
     return tuple({one: one for one in node.labels if one in present} for node in call.inputs)
 

@@ -5,9 +5,10 @@ The row labels count as one more column, `INDEX`.
 """
 
 import enum
+import functools
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 from ._expression import Expression
 
@@ -38,6 +39,24 @@ Labels: TypeAlias = frozenset[Any]
 # For each input: the label there of each column that the result has unchanged.
 Origins: TypeAlias = tuple[Mapping[Hashable, Hashable], ...]
 Run: TypeAlias = Callable[[Sequence[Any], Mapping[str, Any]], Any]
+
+
+class RecordedCall(Protocol):
+    """A recorded call, as relations see it: `_node.Call`, which is made with them."""
+
+    @property
+    def method(self) -> str: ...
+    @property
+    def inputs(self) -> tuple[Any, ...]: ...
+    @functools.cached_property
+    def arguments(self) -> dict[str, Any]: ...
+    @functools.cached_property
+    def labels(self) -> tuple[Hashable, ...]: ...
+    @property
+    def is_frame(self) -> bool: ...
+    @property
+    def empty(self) -> Any: ...
+    def with_arguments(self, **arguments: object) -> Any: ...
 
 
 def nothing(call: object, wanted: Labels) -> Labels:
@@ -143,7 +162,7 @@ def method_of(name: str) -> Run:
 def of_argument(name: str) -> Callable[[Any, Labels], Labels]:
     """Reads the columns that an argument names: all of them if it is left out."""
 
-    def reads(call: Any, wanted: Labels) -> Labels:
+    def reads(call: RecordedCall, wanted: Labels) -> Labels:
         labels = call.arguments.get(name)
         if labels is None:
             return frozenset(call.inputs[0].labels)

@@ -18,6 +18,7 @@ from ._relation import (
     Labels,
     Origins,
     Owner,
+    RecordedCall,
     Relation,
     Run,
     Slot,
@@ -34,7 +35,7 @@ from ._relation import (
 )
 
 
-def origins(call: Any) -> Origins:
+def origins(call: RecordedCall) -> Origins:
     """For each input, the label there of each column that the result has unchanged."""
     relation = RELATIONS[call.method]
     if not call.is_frame or not call.inputs[0].is_frame:
@@ -45,7 +46,7 @@ def origins(call: Any) -> Origins:
     return ({label: label for label in call.inputs[0].labels if label in kept},)
 
 
-def needed(call: Any, wanted: Labels) -> tuple[Labels, ...]:
+def needed(call: RecordedCall, wanted: Labels) -> tuple[Labels, ...]:
     """The columns that each input must have, for the wanted columns of the result."""
     if not call.inputs[0].is_frame or len(set(call.labels)) < len(call.labels):
         return tuple(map(all_of, call.inputs))
@@ -72,7 +73,7 @@ def _select(frames: Sequence[Any], arguments: Mapping[str, object]) -> Any:
     return frames[0][arguments["columns"]]
 
 
-def _narrowed_select(call: Any, wanted: Labels) -> Any:
+def _narrowed_select(call: RecordedCall, wanted: Labels) -> Any:
     return call.with_arguments(columns=[one for one in call.arguments["columns"] if one in wanted])
 
 
@@ -84,7 +85,7 @@ def _assign(frames: Sequence[Any], arguments: Options) -> Any:
     return frames[0].assign(**arguments["values"])
 
 
-def _wanted_values(call: Any, wanted: Labels) -> tuple[dict[str, Any], Labels]:
+def _wanted_values(call: RecordedCall, wanted: Labels) -> tuple[dict[str, Any], Labels]:
     """The assigned values that are wanted, and the columns of the input that they read."""
     assigned = call.arguments["values"]
     values = {}
@@ -101,17 +102,17 @@ def _wanted_values(call: Any, wanted: Labels) -> tuple[dict[str, Any], Labels]:
     return dict(reversed(values.items())), reads | replaced
 
 
-def _narrowed_assign(call: Any, wanted: Labels) -> Any:
+def _narrowed_assign(call: RecordedCall, wanted: Labels) -> Any:
     values, _ = _wanted_values(call, wanted)
     return call.with_arguments(values=values) if values else None
 
 
-def _are_rowwise(call: Any) -> bool:
+def _are_rowwise(call: RecordedCall) -> bool:
     values = call.arguments["values"].values()
     return all(value.is_rowwise() for value in values if isinstance(value, Expression))
 
 
-def _rename_origins(call: Any) -> Origins:
+def _rename_origins(call: RecordedCall) -> Origins:
     labels = call.labels
     pairs = zip(labels, call.inputs[0].labels, strict=True)
     return ({label: source for label, source in pairs if labels.count(label) == 1},)
@@ -120,7 +121,7 @@ def _rename_origins(call: Any) -> Origins:
 def _changed_by(name: str) -> Callable[[Any], Labels]:
     """The columns that an argument changes: the keys of a dict, or all columns."""
 
-    def makes(call: Any) -> Labels:
+    def makes(call: RecordedCall) -> Labels:
         value = call.arguments[name]
         changed = frozenset(value) if isinstance(value, dict) else frozenset(call.labels)
         return changed & frozenset(call.labels)
@@ -132,7 +133,7 @@ def _change(name: str, run: Run, **declared: Any) -> Relation:
     """A method that changes each column by itself."""
     makes = _changed_by(name)
 
-    def narrowed(call: Any, wanted: Labels) -> Any:
+    def narrowed(call: RecordedCall, wanted: Labels) -> Any:
         value = call.arguments[name]
         if not isinstance(value, dict):
             return call
@@ -162,16 +163,16 @@ def _ranked(name: str) -> Relation:
     )
 
 
-def _has_rowwise_keys(call: Any) -> bool:
+def _has_rowwise_keys(call: RecordedCall) -> bool:
     keys = listed(call.arguments["by"])
     return all(key.is_rowwise() for key in keys if isinstance(key, Expression))
 
 
-def _reset_labels(call: Any, wanted: Labels) -> Labels:
+def _reset_labels(call: RecordedCall, wanted: Labels) -> Labels:
     return frozenset() if call.arguments.get("drop") else frozenset({INDEX})
 
 
-def _new_labels(call: Any) -> Labels:
+def _new_labels(call: RecordedCall) -> Labels:
     return frozenset(call.labels) - frozenset(call.inputs[0].labels)
 
 
@@ -198,13 +199,13 @@ def _apply(frames: Sequence[object], arguments: Options) -> Any:
     return apply(arguments["function"], list(map(fill, arguments["operands"])), keywords)
 
 
-def _aligned(call: Any, wanted: Labels) -> tuple[Labels, ...]:
+def _aligned(call: RecordedCall, wanted: Labels) -> tuple[Labels, ...]:
     """A series is aligned by the row labels of both inputs."""
     replaced = frozenset({call.arguments.get("label")}) & frozenset(call.inputs[0].labels)
     return frozenset({INDEX}) | replaced, all_of(call.inputs[1])
 
 
-def _aligned_origins(call: Any) -> Origins:
+def _aligned_origins(call: RecordedCall) -> Origins:
     kept = frozenset(call.labels) - {call.arguments.get("label")}
     return {label: label for label in call.inputs[0].labels if label in kept}, {}
 
@@ -219,7 +220,7 @@ def _groupby(frames: Sequence[Any], arguments: Options) -> Any:
     return getattr(groups, arguments["method"])(**arguments["options"])
 
 
-def _groupby_reads(call: Any, wanted: Labels) -> Labels:
+def _groupby_reads(call: RecordedCall, wanted: Labels) -> Labels:
     (node,), arguments = call.inputs, call.arguments
     by, options = arguments["groups"].get("by"), arguments["options"]
     keys = frozenset({INDEX}) if by is None else found_by(node, listed(by))
@@ -239,7 +240,7 @@ def _windows(frames: Sequence[Any], arguments: Options) -> Any:
     return getattr(windows, arguments["method"])(**arguments["options"])
 
 
-def _keeps_type(call: Any) -> bool:
+def _keeps_type(call: RecordedCall) -> bool:
     """Whether no cast makes categories, which are the values of all rows."""
     dtype = call.arguments["dtype"]
     given = dtype.values() if isinstance(dtype, dict) else [dtype]

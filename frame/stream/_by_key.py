@@ -216,7 +216,7 @@ def _like(rows: NDFrame, template: FrameBase) -> Any:
     return rows._make_frame(rows._table.columns, template._labels)
 
 
-def _selected(rows: Any, template: NDFrame) -> Any:
+def _selected(rows: Any, template: Any) -> Any:
     if isinstance(template, SeriesBase):
         return rows[template._name]
     return rows[list(template._labels)]

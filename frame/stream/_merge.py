@@ -13,7 +13,7 @@ from typing import Any
 
 from ..plan._joins import join_type, merge_keys
 from ..plan._node import Call
-from ..table._ndframe import NDFrame
+from ..table._ndframe import FrameBase, NDFrame
 from ..table._types import Function, Options
 from ._join import Held, Join
 from ._numbering import can_spill
@@ -199,7 +199,7 @@ def _numbered(batches: Iterable[Any], side: Callable[[Any, int], Any]) -> Iterat
         first_row += len(batch)
 
 
-def _with_held(join: Join, batches: Iterator[Any], other: object) -> Iterator[Any]:
+def _with_held(join: Join, batches: Iterator[Any], other: FrameBase) -> Iterator[Any]:
     """Joins each left batch with the right side, in the order of the left rows."""
     held = Held(other, join)
     try:

@@ -317,7 +317,7 @@ def frame_of(
     return at_capacity(frame, least)
 
 
-def at_capacity(frame: object, num_rows: int) -> Any:
+def at_capacity(frame: Any, num_rows: int) -> Any:
     """The frame with the capacity of `num_rows` rows, so that all batches share programs."""
     table = frame._table
     capacity = table.layout.capacity_for(num_rows)

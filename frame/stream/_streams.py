@@ -41,7 +41,7 @@ def collect(
 
 
 def to_parquet(
-    plan: Node, path: object, options: Options, *, checkpoint: object = None, **limits: object
+    plan: Node, path: Any, options: Options, *, checkpoint: object = None, **limits: object
 ) -> None:
     """Runs a plan, at once or over batches, and writes Parquet files."""
     if is_limited(limits) or checkpoint is not None:
