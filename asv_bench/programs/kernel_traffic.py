@@ -93,6 +93,8 @@ def kernel_traffic(
     if name == "segmented_scan":
         heads = arguments[1].num_bytes
         return Traffic(arguments[0].num_bytes + heads + results[0].num_bytes, 2)
+    if name == "reduce_runs":
+        return Traffic(arguments[0].num_bytes + arguments[1].num_bytes + results[0].num_bytes, 2)
     if name == "segment_sum":
         number, segments = arguments[3].width, results[0].lengths[-1]
         if segments <= _FEW_SEGMENTS:

@@ -244,7 +244,7 @@ def _reduce_runs(
     ddof: int,
 ) -> tuple[tuple[Array, ...], list[Array], Array]:
     """The definition: sorts the rows by key, and reduces each run of equal keys."""
-    runs = find_runs(columns, num_valid, is_sorted, leaves)
+    runs = find_runs(columns, num_valid, is_sorted, leaves, with_ids=False)
     unique_columns, num_runs = runs.first_rows(columns, capacity, runs.columns)
     reduced = reduce_segments(segments_of(runs, capacity), runs.rows, names, ddof)
     return unique_columns, of_runs(reduced, capacity, num_runs), num_runs

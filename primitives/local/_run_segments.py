@@ -2,8 +2,9 @@
 """Reductions of runs: segments of adjacent rows, numbered in their order from zero.
 
 On TPU a scan reduces them, and a shift moves the last row of each run to its place in the table:
-no gather, no scatter. Floats are added in the order of the scan. Elsewhere runs are reduced like
-other segments, by a function of the rows and their segment ids.
+no gather, no scatter. A kernel on CUDA does the same in one pass. Floats are added in the order of
+the scan. Elsewhere runs are reduced like other segments, by a function of the rows and their
+segment ids.
 """
 
 from collections.abc import Callable
@@ -18,10 +19,12 @@ from ..contract._moved import with_tangents
 from ..contract._platform import by_platform
 from ..contract._scan_operators import NamedOperator, Scan
 from ..contract._typing import Array
+from ..kernels.base._cuda import on_cuda
 from ..kernels.base._foreign import is_words
 from ..kernels.move._compact import select_words
 from ..kernels.move._log_shift import move_to_back, resized
 from ..kernels.move._run_ends import last_of_runs
+from ..kernels.scan._reduce_runs_cuda import can_reduce_runs_on_cuda, reduce_runs_on_cuda
 from ..kernels.scan._segmented_scan import scan_rows
 
 # Given rows, or a table, and segment ids. It must not capture arrays.
@@ -67,10 +70,14 @@ def reduce_runs(
     def by_ids(rows: Array, runs: Runs) -> Array:
         return otherwise(rows, runs.ids)
 
+    def by_kernel(rows: Array, runs: Runs) -> Array:
+        return reduce_runs_on_cuda(op, rows, runs.is_head, runs.num_valid, num_segments)
+
     if not is_words(rows) or jnp.issubdtype(rows.dtype, jnp.complexfloating):
         return otherwise(rows, runs.ids)
     plain = jax.lax.stop_gradient(rows)
-    reduced = _by_way(by_scan, by_ids, plain, runs)
+    cuda = by_kernel if can_reduce_runs_on_cuda(rows) else by_ids
+    reduced = _by_way(by_scan, by_ids, plain, runs, cuda=cuda)
     return with_tangents(otherwise, reduced, rows, runs.ids)
 
 
@@ -83,7 +90,7 @@ def run_lengths(runs: Runs, num_segments: int, otherwise: Callable[[Array], Arra
         before = jnp.concatenate([jnp.zeros_like(ends[:1]), ends[:-1]])
         return jnp.maximum(ends - before, 0)
 
-    return _by_way(by_shifts, lambda runs: otherwise(runs.ids), runs)
+    return _by_way(by_shifts, lambda runs: otherwise(runs.ids), runs, cuda=by_shifts)
 
 
 def end_of_runs(
@@ -99,7 +106,7 @@ def end_of_runs(
 
     if not is_words(rows):
         return otherwise(rows, runs.ids)
-    return _by_way(by_shifts, by_ids, rows, runs)
+    return _by_way(by_shifts, by_ids, rows, runs, cuda=by_shifts)
 
 
 def rows_of_runs(table: Array, runs: Runs, otherwise: ByIds) -> Array:
@@ -127,15 +134,24 @@ def rows_of_runs(table: Array, runs: Runs, otherwise: ByIds) -> Array:
     return with_tangents(otherwise, rows, table, runs.ids)
 
 
-def _by_way(on_tpu: Callable[..., Array], elsewhere: Callable[..., Array], *args: Any) -> Array:
-    """Chooses by platform; both ways vary over the mesh axes of all arguments."""
+def _by_way(
+    tpu: Callable[..., Array],
+    elsewhere: Callable[..., Array],
+    *args: Any,
+    cuda: Callable[..., Array] | None = None,
+) -> Array:
+    """Chooses by platform; all ways vary over the mesh axes of all arguments.
+
+    `cuda` is a way that calls kernels.
+    """
     if args[-1].is_head.shape[0] == 0:
         return elsewhere(*args)
 
     def marked(way: Callable[..., Array]) -> Callable[..., Array]:
         return lambda *given: like_varying(way(*given), args)
 
-    return by_platform(*args, tpu=marked(on_tpu), default=marked(elsewhere))
+    ways = {} if cuda is None else on_cuda(marked(cuda))
+    return by_platform(*args, tpu=marked(tpu), default=marked(elsewhere), **ways)
 
 
 def _scan_runs(op: NamedOperator, rows: Array, runs: Runs) -> Array:

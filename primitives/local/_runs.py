@@ -7,11 +7,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..contract._key_bits import OrderedWord, ordered_words
+from ..contract._key_bits import OrderedWord, holds_whole_key, key_of_word, ordered_words
 from ..contract._moved import with_tangents
 from ..contract._platform import by_platform
 from ..contract._take import take_rows, take_rows_or_zeros
 from ..contract._typing import Array
+from ..kernels.base._cuda import on_cuda
 from ..kernels.move._compact import flagged_rows
 from ..kernels.sort._put_back import put_back, take_permuted
 from ..kernels.sort._radix_sort import sort_columns
@@ -68,7 +69,9 @@ class KeyRuns(NamedTuple):
             return select_rows(moved, runs.is_head, capacity, runs.num_valid)
 
         runs = self._replace(columns=(), rows=None)
-        return by_platform(rows, sorted_rows, runs, tpu=by_shifts, default=by_ids)
+        # A kernel selects sorted rows in one pass.
+        cuda = on_cuda(by_shifts) if sorted_rows is not None else {}
+        return by_platform(rows, sorted_rows, runs, tpu=by_shifts, default=by_ids, **cuda)
 
     def lengths(self, capacity: int) -> Array:
         """The length of each run, int32, padded with zeros."""
@@ -83,26 +86,44 @@ class KeyRuns(NamedTuple):
 
 
 def find_runs(
-    columns: tuple[Array, ...], num_valid: Array, is_sorted: bool, rows: Any = ()
+    columns: tuple[Array, ...],
+    num_valid: Array,
+    is_sorted: bool,
+    rows: Any = (),
+    *,
+    with_ids: bool = True,
 ) -> KeyRuns:
     """Finds the runs of equal keys, after a sort unless the keys are sorted.
 
-    Other rows are sorted with the keys, which costs less than to sort them later.
+    Args:
+        columns: the keys.
+        num_valid: number of valid rows, at the front.
+        is_sorted: whether the keys are sorted.
+        rows: other rows, sorted with the keys, which costs less than to sort them later.
+        with_ids: whether the row ids are read in any case, not only under differentiation.
     """
     words = ordered_words(columns, (False,) * len(columns))
     if is_sorted:
         return runs_of_words(words, None, num_valid, columns, rows)
     leaves, structure = jax.tree.flatten((columns, rows))
     plain = tuple(map(jax.lax.stop_gradient, leaves))
-    sorted_words, row_ids, moved = sort_columns(
-        words, num_valid, plain, words="order", with_ids=True
-    )
+    if len(columns) == 1 and holds_whole_key(columns[0].dtype):
+        # The sorted words are the sorted keys.
+        (word,), row_ids, moved = sort_columns(
+            words, num_valid, plain[1:], words="exact", with_ids=with_ids
+        )
+        moved = (key_of_word(word, columns[0].dtype), *moved)
+        in_order = (words[0]._replace(word=word),)
+    else:
+        sorted_words, row_ids, moved = sort_columns(
+            words, num_valid, plain, words="order", with_ids=with_ids
+        )
+        in_order = tuple(
+            OrderedWord(word, 0, column.bits, is_whole=True)
+            for word, column in zip(sorted_words, words, strict=True)
+        )
     moved = structure.unflatten(moved)
     sorted_columns, sorted_rows = with_tangents(take_rows, moved, (columns, rows), row_ids)
-    in_order = tuple(
-        OrderedWord(word, 0, column.bits, is_whole=True)
-        for word, column in zip(sorted_words, words, strict=True)
-    )
     return runs_of_words(in_order, row_ids, num_valid, sorted_columns, sorted_rows)
 
 

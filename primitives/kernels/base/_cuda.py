@@ -42,6 +42,7 @@ LIBRARY = Library(
         "jaxframes_cuda_count_flags_v1",
         "jaxframes_cuda_flagged_rows_v1",
         "jaxframes_cuda_segmented_scan_v1",
+        "jaxframes_cuda_reduce_runs_v1",
         "jaxframes_cuda_segment_sum_v1",
         "jaxframes_cuda_segment_reduce_v1",
         "jaxframes_cuda_histogram_v1",
@@ -52,6 +53,7 @@ LIBRARY = Library(
         "jaxframes_cuda_bucket_order_scratch_bytes": (_INT64, (_INT64, _INT64)),
         "jaxframes_cuda_top_k_scratch_bytes": (_INT64, (_INT64, _INT64)),
         "jaxframes_cuda_segmented_scan_scratch_bytes": (_INT64, (_INT64, _INT32)),
+        "jaxframes_cuda_reduce_runs_scratch_bytes": (_INT64, (_INT64, _INT32)),
         "jaxframes_cuda_segment_sum_scratch_bytes": (_INT64, (_INT64, _INT64, _INT32)),
     },
 )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Typed calls of the C++ kernels, inside and outside `shard_map`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -57,3 +57,34 @@ def as_words(leaf: Array) -> Array:
 def of_words(words: Array, dtype: Any) -> Array:
     """Inverts `as_words`."""
     return words if words.dtype == dtype else jax.lax.bitcast_convert_type(words, dtype)
+
+
+def in_groups(
+    move: Callable[..., Sequence[Array]],
+    columns: Sequence[Array],
+    *rest: Any,
+    row_bytes: int,
+) -> tuple[Array, ...]:
+    """Calls a kernel with groups of columns, and returns one result for each column.
+
+    All results of a call vary over the same mesh axes, so the columns of a group do, too.
+
+    Args:
+        move: given a group of columns and the rest, returns a result for each column.
+        columns: the columns.
+        rest: the other arguments.
+        row_bytes: most bytes of a row that one call takes.
+    """
+    groups: dict[tuple[frozenset[str], int], list[int]] = {}
+    filled: dict[frozenset[str], int] = {}
+    for place, column in enumerate(columns):
+        axes, width = varying_axes(column), column.dtype.itemsize
+        begin = filled.get(axes, 0)
+        if begin // row_bytes != (begin + width - 1) // row_bytes:
+            begin += -begin % row_bytes
+        filled[axes] = begin + width
+        groups.setdefault((axes, begin // row_bytes), []).append(place)
+    results: dict[int, Array] = {}
+    for places in groups.values():
+        results |= zip(places, move([columns[place] for place in places], *rest), strict=True)
+    return tuple(results[place] for place in range(len(columns)))

@@ -16,11 +16,13 @@ from ...contract._platform import by_platform
 from ...contract._take import take_rows_or_zeros
 from ...contract._typing import Array
 from ..base._cuda import has_cuda_kernels, on_cuda
-from ..base._foreign import as_words, call, of_words
+from ..base._foreign import as_words, call, in_groups, of_words
 from ..base._library import is_native
 from ._log_shift import compact_by_shifts
 
 _CHUNK_ROWS = 1 << 16  # kFlagChunkRows in kept_words.h
+# What a program that uses one column of a call may move in vain.
+_MOST_ROW_BYTES = 32
 
 
 class Flags(NamedTuple):
@@ -151,6 +153,37 @@ def flagged_words(
         default=lambda *_: as_varying(otherwise(), axes),
         **kernels,
     )
+
+
+def flagged_columns(
+    flags: Flags,
+    columns: Sequence[Array],
+    capacity: int,
+    otherwise: Callable[[Sequence[Array]], tuple[Array, ...]],
+) -> tuple[Array, ...]:
+    """Selects the words of flagged rows of each array apart, so that XLA drops what is not used.
+
+    On CUDA a call takes columns of up to `_MOST_ROW_BYTES` together: each launch has a price.
+
+    Args:
+        flags: the flagged rows.
+        columns: the arrays to select from; each satisfies `is_words`.
+        capacity: number of rows in the result.
+        otherwise: the XLA version, given some of the columns.
+    """
+
+    def select(columns: Sequence[Array], flags: Flags) -> tuple[Array, ...]:
+        by_xla = functools.partial(otherwise, columns)
+        return flagged_words(flags, columns, capacity, by_xla)
+
+    def apart(flags: Flags, columns: tuple[Array, ...]) -> tuple[Array, ...]:
+        return tuple(select((column,), flags)[0] for column in columns)
+
+    def together(flags: Flags, columns: tuple[Array, ...]) -> tuple[Array, ...]:
+        return in_groups(select, columns, flags, row_bytes=_MOST_ROW_BYTES)
+
+    kernels = on_cuda(together) if len(columns) > 1 else {}
+    return by_platform(flags, tuple(columns), default=apart, **kernels)
 
 
 def _kernels(native: Callable[..., Any], name: str) -> dict[str, Callable[..., Any]]:

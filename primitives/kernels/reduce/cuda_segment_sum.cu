@@ -24,6 +24,7 @@ struct SortedSums {
 
   static __device__ Number nothing() { return -0.0; }
   static __device__ Number combine(Number left, Number right) { return left + right; }
+  static __device__ Number restarted(Number, Number right) { return right; }
   __device__ Number value(int64_t at) const { return numbers[at]; }
   __device__ bool is_head(int64_t at) const {
     return at == 0 || segments[at] != segments[at - 1];

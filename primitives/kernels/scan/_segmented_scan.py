@@ -20,7 +20,7 @@ from ..base._foreign import ResultShape, call
 from ..base._library import is_native
 from ..base._pallas import on_tpu
 
-_KERNEL_DTYPES = ("int32", "uint32", "int64", "uint64", "float32", "float64")
+KERNEL_DTYPES = ("int32", "uint32", "int64", "uint64", "float32", "float64")
 
 
 @functools.partial(jax.jit, static_argnums=3)
@@ -127,7 +127,7 @@ def _scan_rows_native(
     call_kernel: Callable[..., tuple[Array, ...]],
 ) -> Array:
     num_rows, dtype, shape = values.shape[0], values.dtype, values.shape
-    if dtype.name not in _KERNEL_DTYPES:
+    if dtype.name not in KERNEL_DTYPES:
         # Sums of integers wrap around, so their lowest bits do not depend on the width; the start
         # of an exclusive minimum does.
         inclusive = scan._replace(exclusive=False)

@@ -15,6 +15,8 @@
 #include <cuda/atomic>
 
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 
 #include "base/cuda_scratch.h"
 #include "scan/cuda_scan_tiles.h"
@@ -27,10 +29,26 @@ struct ScanCombine {
   using State = ScanState<typename Rows::Value>;
   __device__ State operator()(State left, State right) const {
     if constexpr (!Rows::kHasHeads) return {Rows::combine(left.value, right.value), 0};
-    return {right.has_head ? right.value : Rows::combine(left.value, right.value),
+    return {right.has_head ? Rows::restarted(left.value, right.value)
+                           : Rows::combine(left.value, right.value),
             left.has_head | right.has_head};
   }
 };
+
+// The value of the lane so many lanes further on.
+template <typename Value>
+__device__ Value of_lane_after(Value value, int distance) {
+  if constexpr (std::is_arithmetic_v<Value>) {
+    return __shfl_down_sync(0xFFFFFFFFu, value, distance);
+  } else {
+    static_assert(sizeof(Value) % sizeof(uint32_t) == 0);
+    uint32_t words[sizeof(Value) / sizeof(uint32_t)];
+    memcpy(words, &value, sizeof(value));
+    for (uint32_t& word : words) word = __shfl_down_sync(0xFFFFFFFFu, word, distance);
+    memcpy(&value, words, sizeof(value));
+    return value;
+  }
+}
 
 // The tile after whose every such number an anchor comes. The chain of anchors is what a scan of
 // many rows waits for: on an H100 each takes about a microsecond.
@@ -130,7 +148,7 @@ class ScanLookBack {
     }
     __syncwarp();
     for (int distance = 1; distance < 32; distance *= 2) {
-      const State left = {__shfl_down_sync(0xFFFFFFFFu, before.value, distance),
+      const State left = {of_lane_after(before.value, distance),
                           __shfl_down_sync(0xFFFFFFFFu, before.has_head, distance)};
       if (lane + distance < 32) before = ScanCombine<Rows>()(left, before);
     }
@@ -142,7 +160,8 @@ class ScanLookBack {
 };
 
 // `Rows` has the values and heads by position, `nothing`, which combines with any value to that
-// value, and `store(position, value)` for the result of a row.
+// value, `restarted` in place of `combine` where the right value begins with a head, and
+// `store(position, value)` for the result of a row.
 template <typename Rows>
 __global__ void __launch_bounds__(kScanThreads, Rows::kHasHeads ? 2 : 3)
     scan_tiles(const Rows rows, const ScanTiles<typename Rows::Value> tiles) {
@@ -191,8 +210,7 @@ __global__ void __launch_bounds__(kScanThreads, Rows::kHasHeads ? 2 : 3)
   Scan(shared.scan).ExclusiveScan(own, before, ScanCombine<Rows>(), look_back);
 #pragma unroll
   for (int i = 0; i < kItems; ++i) {
-    const Value combined = Rows::combine(before.value, values[i]);
-    values[i] = Rows::kHasHeads && (heads >> i & 1) ? values[i] : combined;
+    values[i] = ScanCombine<Rows>()(before, State{values[i], heads >> i & 1}).value;
     before.value = values[i];
   }
   __syncthreads();

@@ -11,7 +11,7 @@ namespace jaxframes {
 
 inline constexpr int kScanThreads = 512;
 template <typename Value>
-inline constexpr int kScanItems = sizeof(Value) == 8 ? 8 : 16;
+inline constexpr int kScanItems = sizeof(Value) > 8 ? 4 : sizeof(Value) > 4 ? 8 : 16;
 template <typename Value>
 inline constexpr int64_t kScanTile = int64_t{kScanThreads} * kScanItems<Value>;
 

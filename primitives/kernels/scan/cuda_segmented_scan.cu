@@ -2,59 +2,14 @@
 #include "scan/cuda_segmented_scan.h"
 
 #include <cstdint>
-#include <cuda/std/limits>
 #include <type_traits>
 
 #include "base/cuda_scratch.h"
+#include "scan/cuda_scan_operators.cuh"
 #include "scan/cuda_scan_tiles.cuh"
 
 namespace jaxframes {
 namespace {
-
-template <typename T, ScanOperator kOp>
-struct Operator;
-
-// -0.0 keeps the bits of the first row, unlike 0.0, which an exclusive scan starts with.
-template <typename T>
-struct Operator<T, ScanOperator::kAdd> {
-  static __device__ T nothing() { return std::is_floating_point_v<T> ? T(-0.0) : T(0); }
-  static __device__ T identity() { return 0; }
-  static __device__ T combine(T left, T right) { return left + right; }
-};
-
-template <typename T>
-struct Operator<T, ScanOperator::kMul> {
-  static __device__ T nothing() { return 1; }
-  static __device__ T identity() { return 1; }
-  static __device__ T combine(T left, T right) { return left * right; }
-};
-
-// The first of equal numbers wins, and the first NaN.
-template <typename T>
-struct Operator<T, ScanOperator::kMin> {
-  static __device__ T nothing() {
-    using Limits = cuda::std::numeric_limits<T>;
-    constexpr T greatest = Limits::has_infinity ? Limits::infinity() : Limits::max();
-    return greatest;
-  }
-  static __device__ T identity() { return nothing(); }
-  static __device__ T combine(T left, T right) {
-    return left <= right || left != left ? left : right;
-  }
-};
-
-template <typename T>
-struct Operator<T, ScanOperator::kMax> {
-  static __device__ T nothing() {
-    using Limits = cuda::std::numeric_limits<T>;
-    constexpr T least = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
-    return least;
-  }
-  static __device__ T identity() { return nothing(); }
-  static __device__ T combine(T left, T right) {
-    return left >= right || left != left ? left : right;
-  }
-};
 
 // Rows of a batch are one line of positions, each row from its first row in the direction of the
 // scan; the first position of a row is a head.
@@ -74,8 +29,9 @@ struct LineOfRows {
   bool exclusive;
   T flip;  // the sign bit, for the order of signed integers
 
-  static __device__ T nothing() { return Operator<T, kOp>::nothing(); }
-  static __device__ T combine(T left, T right) { return Operator<T, kOp>::combine(left, right); }
+  static __device__ T nothing() { return CudaOperator<T, kOp>::nothing(); }
+  static __device__ T combine(T left, T right) { return CudaOperator<T, kOp>::combine(left, right); }
+  static __device__ T restarted(T, T right) { return right; }
 
   struct Place {
     int64_t line;      // the row of the batch
@@ -135,7 +91,7 @@ struct LineOfRows {
   __device__ bool is_start(const Place& at, int64_t valid) const {
     return at.position == 0 || at.row == (reverse ? valid - 1 : 0) || has_head(at);
   }
-  __device__ T start() const { return flipped(Operator<T, kOp>::identity()); }
+  __device__ T start() const { return flipped(CudaOperator<T, kOp>::identity()); }
 };
 
 template <typename T, ScanOperator kOp, bool kWithHeads>
@@ -161,8 +117,6 @@ cudaError_t run_heads(const CudaSegmentedScan& scan, T flip, void* memory, cudaS
                                                  : run<T, kOp, false>(scan, flip, memory, stream);
 }
 
-// Signed integers are scanned as unsigned ones: sums and products wrap around, and for extremes
-// the sign bit is flipped.
 template <typename T>
 cudaError_t run_operator(const CudaSegmentedScan& scan, T flip, void* memory,
                          cudaStream_t stream) {
@@ -178,14 +132,9 @@ cudaError_t run_operator(const CudaSegmentedScan& scan, T flip, void* memory,
 
 cudaError_t cuda_segmented_scan(const CudaSegmentedScan& scan, void* scratch,
                                 cudaStream_t stream) {
-  switch (scan.number) {
-    case ScanNumber::kU32: return run_operator<uint32_t>(scan, 0, scratch, stream);
-    case ScanNumber::kS32: return run_operator<uint32_t>(scan, 1u << 31, scratch, stream);
-    case ScanNumber::kF32: return run_operator<float>(scan, 0, scratch, stream);
-    case ScanNumber::kU64: return run_operator<uint64_t>(scan, 0, scratch, stream);
-    case ScanNumber::kS64: return run_operator<uint64_t>(scan, uint64_t{1} << 63, scratch, stream);
-    default: return run_operator<double>(scan, 0, scratch, stream);
-  }
+  return with_scan_number(scan.number, [&](auto number, auto flip) {
+    return run_operator<decltype(number)>(scan, flip, scratch, stream);
+  });
 }
 
 }  // namespace jaxframes

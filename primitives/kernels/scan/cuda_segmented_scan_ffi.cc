@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/cuda_target.h"
+#include "scan/cuda_scan_arguments.h"
 #include "scan/cuda_segmented_scan.h"
 #include "scan/scan_arguments.h"
 
@@ -11,17 +12,6 @@ namespace jaxframes {
 namespace {
 
 constexpr char kSegmentedScan[] = "jaxframes_cuda_segmented_scan_v1";
-
-ScanNumber number_of(const ffi::AnyBuffer& values) {
-  switch (values.element_type()) {
-    case ffi::DataType::U32: return ScanNumber::kU32;
-    case ffi::DataType::S32: return ScanNumber::kS32;
-    case ffi::DataType::F32: return ScanNumber::kF32;
-    case ffi::DataType::U64: return ScanNumber::kU64;
-    case ffi::DataType::S64: return ScanNumber::kS64;
-    default: return ScanNumber::kF64;
-  }
-}
 
 ffi::Error segmented_scan_target(cudaStream_t stream, ffi::AnyBuffer values, ffi::AnyBuffer heads,
                                  ffi::AnyBuffer num_valid, ffi::Result<ffi::AnyBuffer> results,
@@ -35,7 +25,7 @@ ffi::Error segmented_scan_target(cudaStream_t stream, ffi::AnyBuffer values, ffi
                                         batch * num_rows, ArgumentChecker::word_bytes(values)));
   if (!checker.ok()) return checker.error();
   if (batch * num_rows == 0) return ffi::Error::Success();
-  const CudaSegmentedScan scan{number_of(values),
+  const CudaSegmentedScan scan{scan_number_of(values),
                                static_cast<ScanOperator>(op),
                                reverse,
                                exclusive,

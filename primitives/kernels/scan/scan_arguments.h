@@ -10,11 +10,19 @@
 
 namespace jaxframes {
 
+// Checks the values and the operator, and that the results have the dtype of the values.
+inline void check_scanned(ArgumentChecker& checker, const ffi::AnyBuffer& values,
+                          const ffi::AnyBuffer& results, int32_t op) {
+  checker.require_keys(values, "values");
+  checker.require_dtype(results, "results", values.element_type());
+  checker.require(op >= 0 && op <= 3, "op must be in [0, 3], got " + std::to_string(op));
+}
+
 // One row of heads and one number of valid rows serve several rows of values.
 inline void check_scan(ArgumentChecker& checker, const ffi::AnyBuffer& values,
                        const ffi::AnyBuffer& heads, const ffi::AnyBuffer& num_valid,
                        const ffi::AnyBuffer& results, int32_t op) {
-  checker.require_keys(values, "values");
+  check_scanned(checker, values, results, op);
   checker.require(heads.dimensions().size() > 0, "heads must have shape [..., num_rows]");
   if (!checker.ok()) return;
   const int64_t batch = batch_size(values), num_rows = row_length(values);
@@ -26,9 +34,7 @@ inline void check_scan(ArgumentChecker& checker, const ffi::AnyBuffer& values,
                   "a row of heads must serve as many rows of values as any other");
   checker.require_dtype(num_valid, "num_valid", ffi::DataType::S32);
   checker.require_scalars(num_valid, "num_valid", batch_size(heads));
-  checker.require_dtype(results, "results", values.element_type());
   checker.require_rows(results, "results", batch, num_rows);
-  checker.require(op >= 0 && op <= 3, "op must be in [0, 3], got " + std::to_string(op));
 }
 
 }  // namespace jaxframes

@@ -13,11 +13,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ....shardings._compat import varying_axes
 from ...contract._key_bits import OrderedWord, key_of_word
 from ...contract._platform import by_platform
 from ...contract._typing import Array
 from ..base._cuda import has_cuda_kernels, on_cuda, scratch_of
-from ..base._foreign import ResultShape, as_words, call, of_words, word_attribute
+from ..base._foreign import ResultShape, as_words, call, is_words, of_words, word_attribute
 from ..base._library import is_native, load
 from ._portable_sort import (
     SortedRows,
@@ -41,6 +42,9 @@ def sort_words(column: OrderedWord, num_valid: Array | None) -> Array:
         own = column._replace(word=word)
         if not own.is_invertible:
             return sort_columns((own,), num_valid, words="exact").words[0]
+        if num_valid is None and word.dtype == jnp.int32 and own.flip == 1 << 31:
+            # XLA compares signed integers itself, without a pass that flips their signs.
+            return jax.lax.sort(word, is_stable=False)
         return exact_word(own, sort_alone(with_padding_last(own.ordered(), num_valid)), num_valid)
 
     def native(platform: str, word: Array, num_valid: Array | None) -> Array:
@@ -154,11 +158,21 @@ def sort_columns(
     def by_passes(given: tuple[Array, ...], num_valid: Array | None, rows: Any) -> SortedRows:
         return _sort_by_passes(of_words(given), num_valid, rows, words)
 
+    def by_kernel(given: tuple[Array, ...], num_valid: Array | None, rows: Any) -> SortedRows:
+        (column,) = of_words(given)
+        word, *moved = _move_by_kernel("cuda", column, num_valid, (column.word, *rows))
+        in_order = column._replace(word=word).ordered()
+        sorted_words = {"none": (), "exact": (word,), "order": (in_order,)}[words]
+        # Row ids are read only under differentiation.
+        return SortedRows(sorted_words, argsort_words(column, num_valid), tuple(moved))
+
     def sort(given: tuple[Array, ...], num_valid: Array | None, rows: Any) -> SortedRows:
         if given[0].shape[0] == 0:
             return by_passes(given, num_valid, rows)
         # With kernels each pass is one, on CUDA too.
         cuda = by_passes if has_cuda_kernels() else on_gpu
+        if has_cuda_kernels() and not with_ids and _is_moved_at_once(given, num_valid, rows):
+            cuda = by_kernel
         return by_platform(
             given, num_valid, rows, tpu=on_tpu, cuda=cuda, rocm=on_gpu, default=by_passes
         )
@@ -185,6 +199,17 @@ def sort_columns(
         return one._replace(rows=moved), flags._replace(rows=tuple(is_batched[2]))
 
     return sort_one(tuple(column.word for column in columns), num_valid, tuple(rows))
+
+
+def _is_moved_at_once(
+    words: tuple[Array, ...], num_valid: Array | None, rows: Sequence[Array]
+) -> bool:
+    """Whether one call of a kernel can sort rows by one word.
+
+    All results of a call vary over the same mesh axes, and words must not gain any.
+    """
+    axes = varying_axes(*words, num_valid)
+    return len(words) == 1 and all(is_words(leaf) and varying_axes(leaf) <= axes for leaf in rows)
 
 
 def argsort_columns(columns: Sequence[OrderedWord], num_valid: Array | None) -> Array:
@@ -239,15 +264,7 @@ def sort_rows(
     def native(
         platform: str, word: Array, num_valid: Array | None, *rows: Array
     ) -> tuple[Array, ...]:
-        words = tuple(map(as_words, rows))
-        scratch = _scratch(platform, word, column.bits, _VARIANT_ROWS)
-        _, *moved = call(
-            _target(platform, "sort_rows"),
-            (word[None], _count(word, num_valid), *(array[None] for array in words)),
-            (scratch, *((leaf.shape, leaf.dtype) for leaf in words)),
-            **_attributes(column),
-        )
-        return tuple(map(of_words, moved, [leaf.dtype for leaf in rows]))
+        return _move_by_kernel(platform, column._replace(word=word), num_valid, rows)
 
     def sort(word: Array, num_valid: Array | None, *rows: Array) -> tuple[Array, ...]:
         return _dispatch(xla, native, word, num_valid, *rows)
@@ -271,6 +288,21 @@ def sort_rows(
         return moved, tuple(is_batched[2:])
 
     return sort_one(column.word, num_valid, *rows)
+
+
+def _move_by_kernel(
+    platform: str, column: OrderedWord, num_valid: Array | None, rows: Sequence[Array]
+) -> tuple[Array, ...]:
+    """Sorts rows by one word in one call of a kernel."""
+    word, words = column.word, tuple(map(as_words, rows))
+    scratch = _scratch(platform, word, column.bits, _VARIANT_ROWS)
+    _, *moved = call(
+        _target(platform, "sort_rows"),
+        (word[None], _count(word, num_valid), *(array[None] for array in words)),
+        (scratch, *((leaf.shape, leaf.dtype) for leaf in words)),
+        **_attributes(column),
+    )
+    return tuple(map(of_words, moved, [leaf.dtype for leaf in rows]))
 
 
 def has_sort_kernels() -> bool:

@@ -80,6 +80,7 @@ struct Counts {
 
   static __device__ uint32_t nothing() { return 0; }
   static __device__ uint32_t combine(uint32_t left, uint32_t right) { return left + right; }
+  static __device__ uint32_t restarted(uint32_t, uint32_t right) { return right; }
   __device__ uint32_t value(int64_t at) const { return counts[at]; }
   __device__ bool is_head(int64_t at) const { return at % of_line == 0; }
   __device__ void store(int64_t at, uint32_t sum) const {

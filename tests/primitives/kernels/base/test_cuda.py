@@ -99,6 +99,7 @@ CALLS = {
     "count_flags": lambda x, ids, mask: local.compact(mask, x),
     "flagged_rows": lambda x, ids, mask: local.compact(mask, x),
     "segmented_scan": lambda x, ids, mask: local.segmented_scan(x, head_flags=mask),
+    "reduce_runs": lambda x, ids, mask: local.reduce_by_key(ids, x, "sum"),
     "segment_sum": lambda x, ids, mask: local.segment_sum(x, ids, 5000),
     "segment_reduce": lambda x, ids, mask: local.segment_max(x, ids, 50),
     "histogram": lambda x, ids, mask: local.histogram(x, bins=10),

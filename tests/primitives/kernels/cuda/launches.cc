@@ -10,6 +10,7 @@
 #include "move/cuda_compact.h"
 #include "reduce/cuda_segment_sum.h"
 #include "reduce/cuda_tables.h"
+#include "scan/cuda_reduce_runs.h"
 #include "scan/cuda_segmented_scan.h"
 #include "sort/cuda_bucket_order.h"
 #include "sort/cuda_radix_sort.h"
@@ -50,6 +51,16 @@ cudaError_t cuda_segmented_scan(const CudaSegmentedScan& scan, void* scratch, cu
   read(scan.num_valid, lines * 4);
   write(scan.results, size * bytes_of(scan.number));
   write(scratch, cuda_segmented_scan_scratch_bytes(size, bytes_of(scan.number)));
+  return cudaSuccess;
+}
+
+cudaError_t cuda_reduce_runs(const CudaRunReduction& call, void* scratch, cudaStream_t) {
+  const int64_t size = call.batch * call.num_rows;
+  read(call.values, size * bytes_of(call.number));
+  read(call.heads, size);
+  read(call.num_valid, call.batch * 4);
+  write(call.results, call.batch * call.num_segments * bytes_of(call.number));
+  write(scratch, cuda_reduce_runs_scratch_bytes(call.num_rows, bytes_of(call.number)));
   return cudaSuccess;
 }
 

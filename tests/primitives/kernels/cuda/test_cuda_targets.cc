@@ -11,6 +11,7 @@
 #include "fuzz/handler_call.h"
 #include "move/kept_words.h"
 #include "reduce/cuda_segment_sum.h"
+#include "scan/cuda_reduce_runs.h"
 #include "scan/cuda_segmented_scan.h"
 #include "sort/cuda_bucket_order.h"
 #include "sort/cuda_radix_sort.h"
@@ -125,6 +126,17 @@ void segmented_scan(Bytes& bytes, Call& call) {
   call.attribute("reverse", kPred, bytes.one_in(2));
 }
 
+void reduce_runs(Bytes& bytes, Call& call) {
+  const Sizes n(bytes);
+  const XLA_FFI_DataType values = key_type(bytes);
+  call.argument(values, {n.batch, n.rows});
+  call.argument(kPred, {n.batch, n.rows}, Words::kFlags);
+  counts(call, n.batch, n.rows);
+  call.result(values, {n.batch, bytes.length() % 5000});
+  scratch(bytes, call, jaxframes::cuda_reduce_runs_scratch_bytes(n.rows, byte_width(values)));
+  call.attribute("op", kS32, bytes.byte() % 5);
+}
+
 void segment_sum(Bytes& bytes, Call& call) {
   const Sizes n(bytes);
   const XLA_FFI_DataType ids = one_of(bytes, {kS32, kU32, kS64, kU64});
@@ -174,6 +186,7 @@ void histogram(Bytes& bytes, Call& call) {
   X(jaxframes_cuda_count_flags_v1, count_flags)        \
   X(jaxframes_cuda_flagged_rows_v1, flagged_rows)      \
   X(jaxframes_cuda_segmented_scan_v1, segmented_scan)  \
+  X(jaxframes_cuda_reduce_runs_v1, reduce_runs)        \
   X(jaxframes_cuda_segment_sum_v1, segment_sum)        \
   X(jaxframes_cuda_segment_reduce_v1, segment_reduce)  \
   X(jaxframes_cuda_histogram_v1, histogram)

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The CUDA kernels as functions of NumPy: what each target promises, for programs on CPU.
+
+They follow the contracts in `primitives/kernels`, so that tests see what the code around the
+kernels does with their results. Scratch memory has no bytes.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+from unittest import mock
+
+import jax
+import numpy as np
+from jaxframes.primitives.contract._platform import traced_for
+from jaxframes.primitives.contract._scan_operators import NAMED_OPERATORS
+from jaxframes.primitives.kernels.base import _cuda
+from jaxframes.primitives.kernels.move import _compact
+from jaxframes.primitives.kernels.sort import _radix_sort
+
+_REDUCE = {"add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum}
+_UNWRITTEN = np.random.default_rng(0)
+# JAX's caches tell what is traced with the functions from other programs for CUDA.
+_is_emulated = jax.make_user_context(False)
+_called: list[str] = []
+
+
+@contextlib.contextmanager
+def kernels_for_cuda() -> Iterator[list[str]]:
+    """Traces for CUDA, with the functions in place of the kernels; lists the calls that run."""
+
+    class Sizes:
+        def __getattr__(self, name: str) -> Callable[..., int]:
+            return lambda *arguments: 0
+
+    def call(
+        target: str, arrays: Sequence[Any], results: Sequence[Any], **attributes: Any
+    ) -> tuple[Any, ...]:
+        name = target.removeprefix("jaxframes_cuda_").rpartition("_v")[0]
+        shapes = [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in results]
+
+        def on_host(*given: Any) -> tuple[Any, ...]:
+            _called.append(name)
+            found = _KERNELS[name]([np.asarray(array)[0] for array in given], shapes, attributes)
+            return tuple(
+                np.asarray(array, shape.dtype).reshape(shape.shape)
+                for array, shape in zip(found, shapes, strict=True)
+            )
+
+        return jax.pure_callback(on_host, tuple(shapes), *arrays, vmap_method="sequential")
+
+    loaded = _cuda.CudaKernels(Sizes(), "", False)  # pyright: ignore[reportArgumentType]
+    _called.clear()
+    with (
+        traced_for("cuda"),
+        _is_emulated(True),
+        mock.patch.object(_cuda, "load_cuda", return_value=loaded),
+        mock.patch.object(_cuda, "call", call),
+        mock.patch.object(_compact, "call", call),
+        mock.patch.object(_radix_sort, "call", call),
+    ):
+        yield _called
+
+
+def _ordered(words: Any, attributes: Any) -> Any:
+    """The unsigned integers of words, as Python's, which have any size."""
+    bits, flip = int(attributes["bits"]), int(attributes["flip"])
+    width = 8 * words.dtype.itemsize
+    unsigned = words.view(f"uint{width}")
+    if words.dtype.kind == "f":
+        clean = np.where(np.isnan(words), np.nan, words + 0.0)
+        # NaN comes last in both directions.
+        ranks = np.unique(clean if not flip else -clean, return_inverse=True)[1]
+        return ranks.reshape(words.shape)
+    mask = (1 << bits) - 1
+    return np.array([(int(word) ^ flip) & mask for word in unsigned], object)
+
+
+def _order(words: Any, num_valid: Any, attributes: Any) -> Any:
+    order = np.argsort(_ordered(words, attributes)[:num_valid], kind="stable")
+    return np.concatenate([order, np.arange(num_valid, words.size)]).astype(np.int32)
+
+
+def _argsort(arrays: Any, results: Any, attributes: Any) -> Any:
+    words, num_valid = arrays
+    return _order(words, num_valid, attributes), np.zeros(0)
+
+
+def _sort_keys(arrays: Any, results: Any, attributes: Any) -> Any:
+    words, num_valid = arrays
+    return words[_order(words, num_valid, attributes)], np.zeros(0)
+
+
+def _sort_pairs(arrays: Any, results: Any, attributes: Any) -> Any:
+    words, row_ids, num_valid = arrays
+    order = _order(words, num_valid, attributes)
+    return words[order], row_ids[order] if row_ids.size else order, np.zeros(0)
+
+
+def _sort_rows(arrays: Any, results: Any, attributes: Any) -> Any:
+    words, num_valid, *columns = arrays
+    order = _order(words, num_valid, attributes)
+    return np.zeros(0), *(column[order] for column in columns)
+
+
+def _bucket_order(arrays: Any, results: Any, attributes: Any) -> Any:
+    ids, num_valid = arrays
+    num_buckets = results[2].shape[0] - 1
+    # Ids outside the buckets come last, then padding.
+    ids = np.where((ids >= 0) & (ids < num_buckets), ids, num_buckets)
+    ids[num_valid:] = num_buckets + 1
+    order = np.argsort(ids, kind="stable")
+    offsets = np.searchsorted(ids[order], np.arange(num_buckets + 1))
+    return order, np.argsort(order)[: results[1].shape[0]], offsets, np.zeros(0)
+
+
+def _count_flags(arrays: Any, results: Any, attributes: Any) -> Any:
+    mask, num_valid = arrays
+    flags = mask & (np.arange(mask.size) < num_valid)
+    num_chunks = results[0].shape[0]
+    return [flags[: chunk << 16].sum() for chunk in range(num_chunks)], flags.sum()
+
+
+def _flagged_rows(arrays: Any, results: Any, attributes: Any) -> Any:
+    mask, _, count, *columns = arrays
+    (rows,) = np.nonzero(mask)
+    if len(results) > len(columns):
+        columns = [np.arange(mask.size, dtype=np.int32), *columns]
+    for column, result in zip(columns, results, strict=True):
+        kept = np.zeros(result.shape, column.dtype)
+        chosen = column[rows[:count]][: kept.size]
+        kept[: chosen.size] = chosen
+        yield kept
+
+
+def _reduce_runs(arrays: Any, results: Any, attributes: Any) -> Any:
+    values, heads, num_valid = arrays
+    begins = np.flatnonzero(heads[:num_valid])
+    # What the kernel leaves unwritten.
+    reduced = _UNWRITTEN.integers(0, 100, results[0].shape).astype(values.dtype)
+    if begins.size:
+        operator = _REDUCE[NAMED_OPERATORS[attributes["op"]]]
+        runs = operator.reduceat(values[:num_valid], begins, dtype=values.dtype)
+        reduced[: runs.size] = runs[: reduced.size]
+    return reduced, np.zeros(0)
+
+
+_KERNELS: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "radix_argsort": _argsort,
+    "radix_sort_keys": _sort_keys,
+    "radix_sort_pairs": _sort_pairs,
+    "radix_sort_rows": _sort_rows,
+    "bucket_order": _bucket_order,
+    "count_flags": _count_flags,
+    "flagged_rows": _flagged_rows,
+    "reduce_runs": _reduce_runs,
+}

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the CUDA kernels are called for, and what becomes of their results, against NumPy."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import oracles
+import pytest
+from emulated_cuda import kernels_for_cuda
+from jaxframes.primitives import local
+
+NUM_ROWS = 200
+
+
+def make_rows(seed=0):
+    rng = np.random.default_rng(seed)
+    keys = rng.integers(-9, 9, NUM_ROWS).astype(np.int32)
+    return keys, rng.integers(-1000, 1000, NUM_ROWS).astype(np.int32), rng.random(NUM_ROWS)
+
+
+def run(function, *arguments):
+    with kernels_for_cuda() as called:
+        return jax.block_until_ready(jax.jit(function)(*arguments)), list(called)
+
+
+@pytest.mark.parametrize("op", ["sum", "prod", "min", "max", "count", "mean", "first", "last"])
+def test_reduce_by_key_sorts_once_and_reduces_runs(op):
+    keys, ints, floats = make_rows()
+    # A product of floats has a way of its own.
+    for values in (ints,) if op == "prod" else (ints, floats.astype(np.float32), floats):
+        for num_valid, capacity in ((None, NUM_ROWS), (150, NUM_ROWS), (NUM_ROWS, 5), (0, 3)):
+            actual, called = run(
+                lambda k, x, num_valid=num_valid, capacity=capacity: local.reduce_by_key(
+                    k, x, op, capacity=capacity, num_valid=num_valid
+                ),
+                keys,
+                values,
+            )
+            expected = oracles.reduce_by_key(keys, values, op, capacity, num_valid)
+            oracles.assert_same_bits(actual.unique_keys, expected[0])
+            np.testing.assert_allclose(actual.values, expected[1], rtol=1e-5)
+            assert int(actual.num_runs) == expected[2]
+            assert called.count("radix_sort_rows") == 1
+            assert ("reduce_runs" in called) == (op not in ("count", "first", "last"))
+
+
+def test_reduce_by_key_of_several_columns_and_keys():
+    keys, ints, floats = make_rows(1)
+    values = {"x": ints, "y": floats.astype(np.float32)}
+    ops = {"x": "max", "y": "sum"}
+    both = (keys, keys[::-1].copy())
+    actual, _ = run(lambda k, v: local.reduce_by_key(k, v, ops), both, values)
+    for name, op in ops.items():
+        unique_keys, reduced, count = oracles.reduce_by_key(both, values[name], op)
+        oracles.assert_same_bits(actual.unique_keys, unique_keys)
+        np.testing.assert_allclose(actual.values[name], reduced, rtol=1e-5)
+        assert int(actual.num_runs) == count
+
+
+@pytest.mark.parametrize("num_valid", [None, 120])
+def test_unique_selects_the_heads_of_runs(num_valid):
+    keys, *_ = make_rows(2)
+    for dtype in (np.int32, np.uint32, np.float32, np.int64):
+        column = keys.astype(dtype)
+        actual, called = run(lambda k: local.unique(k, capacity=40, num_valid=num_valid), column)
+        expected = np.unique(column[:num_valid])
+        oracles.assert_same_bits(actual.unique_keys[: expected.size], expected)
+        assert not np.any(actual.unique_keys[expected.size :])
+        assert int(actual.count) == expected.size
+        assert called.count("flagged_rows") == 1
+
+
+def test_unique_with_all_results():
+    keys, *_ = make_rows(3)
+    actual, _ = run(
+        lambda k: local.unique(k, return_index=True, return_inverse=True, return_counts=True), keys
+    )
+    unique_keys, rows, inverse, counts = np.unique(
+        keys, return_index=True, return_inverse=True, return_counts=True
+    )
+    size = unique_keys.size
+    for found, expected in ((actual.unique_keys, unique_keys), (actual.row_ids, rows)):
+        np.testing.assert_array_equal(found[:size], expected)
+    np.testing.assert_array_equal(actual.inverse, inverse)
+    np.testing.assert_array_equal(actual.counts[:size], counts)
+
+
+def test_compact_moves_columns_of_32_bytes_in_a_call():
+    mask = np.random.default_rng(4).random(NUM_ROWS) < 0.3
+    columns = {
+        name: np.arange(NUM_ROWS).astype(dtype)
+        for name, dtype in zip("abcdef", ("i4", "f8", "f8", "i2", "f8", "f4"), strict=True)
+    }
+    actual, called = run(lambda m, c: local.compact(m, c, capacity=80), mask, columns)
+    oracles.assert_same_bits((actual.rows, actual.count), oracles.compact(mask, columns, 80)[::2])
+    # 4 + 8 + 8 + 2 + 8 bytes, then 4.
+    assert called.count("flagged_rows") == 2
+    assert called.count("count_flags") == 1
+
+
+def test_derivatives_are_those_of_the_definition():
+    keys, _, floats = make_rows(5)
+    values = floats.astype(np.float32)
+
+    def total(values):
+        sums = local.reduce_by_key(jnp.asarray(keys), values, "sum", capacity=20).values
+        return jnp.sum(sums * jnp.arange(20, dtype=sums.dtype))
+
+    actual, _ = run(jax.grad(total), values)
+    np.testing.assert_allclose(actual, jax.grad(total)(values))
