@@ -24,7 +24,9 @@ _CONSTRUCTORS = {
     "builtins": {"bytearray", "complex", "frozenset", "set", "slice"},
     "datetime": {"date", "datetime", "time", "timedelta"},
     "decimal": {"Decimal"},
-    "jaxframes": {"ColumnType", "Dictionary", "HostObjects", "Labels", "ListType"},
+    "jaxframes": {
+        "ColumnType", "Dictionary", "DistinctObjects", "HostObjects", "Labels", "ListType"
+    },
     "numpy": {"_frombuffer", "_reconstruct", "dtype", "ndarray", "scalar"},
     "pandas": {
         "ArrowStringArray", "Categorical", "CategoricalDtype", "CategoricalIndex", "DatetimeArray",

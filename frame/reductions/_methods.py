@@ -15,6 +15,7 @@ from ..table._column import Column, host_array, show_holes
 from ..table._dtypes import wide
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._object_functions import host_series as host_objects
+from ..table._object_functions import rows_of_objects
 from ..table._recode import without_missing
 from ..table._table import Table
 from ..table._tracing import is_traced
@@ -33,14 +34,13 @@ OPS_OF_KIND = {
     "datetime": ("mean", "median", "std", "min", "max", "argmin", "argmax"),
     "timedelta": ("sum", "mean", "median", "std", "min", "max", "any", "all", "argmin",
                   "argmax"),
-}  # fmt: skip
     **dict.fromkeys(("date", "time", "period"), ("min", "max", "argmin", "argmax")),
     "decimal": ("sum", "min", "max", "argmin", "argmax"),
+}  # fmt: skip
 _OF_OBJECTS = ("sum", "prod", *ENDS)
 OPS_WITHOUT_COMPLEX = ("min", "max", "argmin", "argmax", "median", "skew", "kurt", "quantile")
 
 
-def check_reducible(column: Column, op: str, label: Hashable) -> None:
 def check_is_counted_alone(column: Column, op: str, label: Hashable) -> None:
     """Raises for a reduction that Arrow has of decimals or dates, and counts do not give."""
     if column.kind in ("decimal", "date") and op in ("mean", "median", "std", "var", "prod"):
@@ -51,6 +51,7 @@ def check_is_counted_alone(column: Column, op: str, label: Hashable) -> None:
         )
 
 
+def check_reducible(column: Column, op: str, label: Hashable) -> None:
     """Raises unless a column supports a reduction."""
     kind = column.kind
     if kind == "number" and column.dtype.kind == "c" and op in OPS_WITHOUT_COMPLEX:
@@ -67,8 +68,8 @@ def check_is_counted_alone(column: Column, op: str, label: Hashable) -> None:
                 "you can use .as_ordered() to change the Categorical to an ordered one\n"
             )
     elif op not in OPS_OF_KIND[kind]:
-        raise TypeError(
         check_is_counted_alone(column, op, label)
+        raise TypeError(
             f"column {label!r} with dtype {column.dtype_name} does not support operation {op!r}"
         )
 
@@ -222,6 +223,11 @@ class FrameReductions(Reductions, FrameBase):
         for column, label in zip(columns, frame._labels, strict=True):
             if not (is_across and op in LOGICAL and _is_truth(column, columns)):
                 check_reducible(column, op, label)
+        if is_across and op != "count" and any(column.kind == "object" for column in columns):
+            across = rows_of_objects(
+                columns, self._table, op, lambda rows: getattr(rows, op)(axis=1, **arguments)
+            )
+            return self._make_series(across, None)
         if is_across:
             if op == "count":
                 columns = [without_missing(column) for column in columns]
@@ -347,7 +353,9 @@ def one_each(frame: FrameBase, results: Sequence[Any], op: str, name: Hashable =
         table = traced_table(results, types, labels, op).replace(needed=frame._table.needed)
         return frame.series_class._of(table, name)
     values = [
-        host_value(*result, type) if isinstance(result, Reduced) else host_result(result, type.kind)
+        host_value(*result, type)
+        if isinstance(result, Reduced)
+        else host_result(result, type.kind, op)
         for result, type in zip(results, types, strict=True)
     ]
     if _are_objects(columns, op):
@@ -357,8 +365,10 @@ def one_each(frame: FrameBase, results: Sequence[Any], op: str, name: Hashable =
     return frame.series_class._of(table_of_series(series), name)
 
 
-def host_result(result: object, kind: str) -> Any:
+def host_result(result: Any, kind: str, op: str) -> Any:
     """A result of the host as an array of one element."""
+    if op in LOGICAL:
+        return np.array([bool(result)])
     array = np.empty(1, object)
     array[0] = result
     return pd.array(array, "str") if kind == "string" else array

@@ -20,6 +20,7 @@ from ..table._filter import filter_rows
 from ..table._in_place import with_inplace
 from ..table._layout import Layout
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._object_functions import rows_of_objects
 from ..table._objects import hashed, missing_apart
 from ..table._row_index import RANGE, as_pandas_index
 from ..table._table import Count, is_row
@@ -175,7 +176,11 @@ class FrameDuplicates(Duplicates, FrameBase):
         if axis_number(axis, self):
             if not columns:
                 return self._of_nothing("nunique", axis, labels, {})
-            columns = [hashed(column, table.num_rows) for column in columns]
+            if any(column.kind == "object" for column in columns):
+                across = rows_of_objects(
+                    columns, table, "nunique", lambda rows: rows.nunique(axis=1, dropna=dropna)
+                )
+                return self._make_series(across, None)
             return self._make_series(nunique_across(columns, bool(dropna)), None)
         if not columns:
             return self.series_class._of(table_of_series(pd.DataFrame().nunique()), None)

@@ -19,7 +19,7 @@ from ._from_host import column_from
 from ._holes import assumes_holes
 from ._layout import ONE_DEVICE, Layout, layout_of
 from ._recode import shifted
-from ._table import Count
+from ._table import Count, Table
 from ._tracing import at_once, is_traced
 
 
@@ -195,3 +195,24 @@ def objects_apart(
         return list(on_device(columns, labels))
     found = iter(on_device([columns[at] for at in others], [labels[at] for at in others]))
     return [on_host(column) if column.kind == "object" else next(found) for column in columns]
+
+
+def rows_of_objects(
+    columns: Sequence[Column],
+    table: Table,
+    method: str,
+    function: Callable[[pd.DataFrame], pd.Series],
+) -> Column:
+    """Applies a function of the rows of a pandas frame to columns, some of objects.
+
+    Raises:
+        NotImplementedError: the objects of the rows are not known inside `jit`.
+    """
+    if is_traced(columns, table.num_rows):
+        raise NotImplementedError(
+            f"{method}: inside jit the objects of the rows are not known. Call {method} before jit."
+        )
+    values = [at_once(host_series, column, table.num_rows) for column in columns]
+    return column_of_results(
+        function(pd.DataFrame(dict(enumerate(values)))), method, table.capacity, table.layout
+    )

@@ -338,3 +338,16 @@ def test_bytes():
 def test_csv_has_the_text_of_objects():
     frame = frame_of([1, "a", None, datetime.date(2020, 2, 29)])[["k", "g"]]
     assert JaxFrame(frame).to_csv(index=False).replace('"', "") == frame.to_csv(index=False)
+
+
+@pytest.mark.parametrize("op", ["sum", "min", "any", "nunique"])
+def test_rows_with_objects(op):
+    frame = pd.DataFrame({"a": objects([1, None, 3]), "b": objects([2.5, 1, 2]), "c": [1, 2, 3]})
+    assert_parity(lambda f: getattr(f, op)(axis=1), frame, ways=["eager", "mesh"])
+
+
+def test_exports_hold_distinct_objects():
+    keyed = on_device(frame_of(["b", 1, None, "b"])).groupby("k").v.sum().reset_index()
+    exported = jax.export.export(jax.jit(lambda f: f.assign(v=f.v + 1)))(keyed)
+    again = jax.export.deserialize(exported.serialize())
+    assert_same(again.call(keyed), keyed.assign(v=keyed.v + 1).to_pandas())
