@@ -154,6 +154,18 @@ def test_a_plan_of_the_same_rows_twice_runs_once(sources):
     assert concat([first, second]).explain().count("sort_values") == 1
 
 
+def test_filters_in_a_row_keep_the_rows_of_all(sources):
+    eager, (memory, _) = sources
+    fused = {name: name == "filter_fusion" for name in RULES}
+
+    def filtered(frame):
+        return frame[col("n") > 2][col("x") > 0][col("k") < 4]
+
+    plan = filtered(memory[0])
+    assert plan.explain(optimizations=fused).count("filter") == 1
+    assert_same(plan.collect(optimizations=fused), filtered(eager[0]).to_pandas())
+
+
 def test_constants_are_folded_and_nothing_else(sources):
     _, (memory, _) = sources
     from_query = Expression("*", (Expression("+", (60, 1)), 2))
