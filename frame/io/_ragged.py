@@ -56,9 +56,10 @@ class SeriesRagged(SeriesBase):
             values = table.layout.trim(values, int(lists.num_values))
             lengths = table.layout.trim(lengths, table.num_rows_on_host)
             share_with_caller(values)
-        ragged = Ragged.from_lengths(values, lengths)
-        needed = jnp.where(lists.needed > 0, lists.needed, ragged.offsets[-1])
-        return Ragged(values, ragged.offsets.at[-1].set(needed.astype(jnp.int32)))
+        starts = Ragged.from_lengths(values, lengths).offsets[:-1]
+        # Not by `at[-1].set`: over a mesh XLA would set an element of each shard.
+        count = jnp.where(lists.needed > 0, lists.needed, lists.num_values).astype(jnp.int32)
+        return Ragged(values, jnp.concatenate([starts, count[None]]))
 
     @classmethod
     def from_ragged(cls, ragged: Ragged, *, like: object = None, name: Hashable = None) -> Self:

@@ -47,10 +47,10 @@ _TABLE = """
 [row]
 series: abs add between div divide eq ge gt isna isnull le lt mul multiply ne notna notnull pow
 series: radd rdiv rmul round rpow rsub rtruediv sub subtract truediv
-str: capitalize casefold cat center contains endswith fullmatch get isalnum isalpha isascii
-str: isdecimal isdigit islower isnumeric isspace istitle isupper ljust lower lstrip match normalize
-str: pad removeprefix removesuffix repeat replace rjust rstrip slice slice_replace startswith strip
-str: swapcase title translate upper wrap zfill
+str: capitalize casefold cat center contains endswith findall fullmatch get isalnum isalpha isascii
+str: isdecimal isdigit islower isnumeric isspace istitle isupper join ljust lower lstrip match
+str: normalize pad removeprefix removesuffix repeat replace rjust rsplit rstrip slice slice_replace
+str: split startswith strip swapcase title translate upper wrap zfill
 dt: as_unit ceil day_name floor month_name normalize round strftime total_seconds
 
 [row, by values]

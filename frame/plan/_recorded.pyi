@@ -76,6 +76,13 @@ class RecordedFrame:
         ascending: bool = ...,
         dropna: bool = ...,
     ) -> Any: ...
+    def explode(
+        self,
+        column: Any,
+        ignore_index: bool = ...,
+        *,
+        capacity: int | None = ...,
+    ) -> Any: ...
     def all(
         self,
         *,
@@ -261,6 +268,7 @@ class RecordedSeries:
         bins: object = ...,
         dropna: bool = ...,
     ) -> Any: ...
+    def explode(self, ignore_index: bool = ..., *, capacity: int | None = ...) -> Any: ...
     def unique(self) -> Any: ...
     def to_frame(self, name: Hashable = ...) -> Any: ...
     def agg(

@@ -247,6 +247,11 @@ def _keeps_type(call: RecordedCall) -> bool:
     return all(str(one) != "category" for one in given)
 
 
+def _has_one_dtype(call: Any) -> bool:
+    """Whether the rows of a batch have the dtypes and the labels of those of all rows."""
+    return not call.arguments.get("ignore_index") and len(call.outcomes) == 1
+
+
 def _reduction(name: str, *owners: Owner, streams: Streams = "reduces") -> Relation:
     return Relation(
         method_of(name),
@@ -386,6 +391,16 @@ RELATIONS: dict[str, Relation] = {
         streams="counts",
         owners=_BOTH,
         recorded=("subset",),
+    ),
+    "explode": Relation(
+        method_of("explode"),
+        "makes",
+        reads=lambda call, wanted: frozenset(call.inputs[0].labels),
+        makes=lambda call: frozenset(call.labels),
+        keeps_labels=unless("ignore_index"),
+        streams="renumbers",
+        maps_batches=_has_one_dtype,
+        owners=_BOTH,
     ),
     "unique": _reduction("unique", "series", streams="unique"),
     "to_frame": Relation(method_of("to_frame"), "each", is_rowwise=yes, owners=("series",)),

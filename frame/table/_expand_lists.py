@@ -26,12 +26,14 @@ class ExpandedLists(NamedTuple):
         copies: the position of each value in its list.
         num_values: the number of values.
         needed: see `Table.needed`.
+        has_empty: whether a list without values has a row, in which the value is missing.
     """
 
     row_ids: Array
     copies: Array
     num_values: Count
     needed: Count
+    has_empty: bool
 
     def rows_of(self, table: Table) -> Table:
         """The row of each value."""
@@ -62,7 +64,8 @@ def expand_lists(
         if capacity is not None:
             room = as_row_capacity(capacity, layout, caller)
         row_ids, copies, count = repeat(capacity=room)
-        return ExpandedLists(row_ids, copies, as_count(int(host_array(count))), NO_ROWS)
+        num_values = as_count(int(host_array(count)))
+        return ExpandedLists(row_ids, copies, num_values, NO_ROWS, keeps_empty)
     if capacity is None:
         raise ValueError(
             f"{caller}: inside jit capacity must be the maximum number of result rows, got None. "
@@ -72,7 +75,8 @@ def expand_lists(
     row_ids, copies, count = repeat(capacity=limit)
     lost = jnp.where(count > np.int32(limit), count, NO_ROWS)
     num_values = jnp.minimum(count, np.int32(limit))
-    return ExpandedLists(row_ids, copies, num_values, jnp.maximum(lost, table.needed))
+    needed = jnp.maximum(lost, table.needed)
+    return ExpandedLists(row_ids, copies, num_values, needed, keeps_empty)
 
 
 @tiered
@@ -85,7 +89,7 @@ def expanded_values(column: ListColumn, lists: ExpandedLists, table: Table) -> C
     layout = table.layout
     sources = _sources(spans_of(column, layout), lists.row_ids, lists.copies, layout)
     values = column.lists.values
-    (expanded,) = take_columns([values], sources, layout, holes=True)
+    (expanded,) = take_columns([values], sources, layout, holes=lists.has_empty)
     return settled(expanded, lists.num_values, values)
 
 

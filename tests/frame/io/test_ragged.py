@@ -50,6 +50,15 @@ def test_a_model_inside_jit(frame):
     assert step(frame[frame.w > 3]).scores.tolist() == expected[4:]
 
 
+def test_offsets_of_rows_that_the_mesh_does_not_divide(frame):
+    lengths = np.random.default_rng(0).integers(0, 9, 100)
+    tokens = pd.Series([[7] * n for n in lengths], dtype=pd.ArrowDtype(pa.list_(pa.int32())))
+    many = JaxFrame({"t": tokens}, sharding=frame.sharding)
+    ragged = jax.jit(lambda f: f.t.to_ragged(capacity=512))(many)
+    np.testing.assert_array_equal(np.diff(ragged.offsets)[:100], lengths)
+    assert ragged.values.dtype == np.int32
+
+
 def test_a_capacity_that_is_too_small_gives_the_true_count(frame):
     ragged = jax.jit(lambda f: f.t.to_ragged(capacity=4))(frame)
     assert int(ragged.count) == 7

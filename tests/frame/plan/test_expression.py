@@ -258,7 +258,8 @@ ARGUMENTS = {
     "str.ljust": (5,), "str.match": ("a",), "str.normalize": ("NFC",), "str.pad": (5,),
     "str.removeprefix": ("a",), "str.removesuffix": ("a",), "str.repeat": (2,), "str.rfind": ("a",),
     "str.replace": ("a", "b"), "str.rjust": (5,), "str.startswith": ("a",), "str.wrap": (5,),
-    "str.translate": ({97: "b"},), "str.zfill": (5,), "dt.as_unit": ("us",), "dt.ceil": ("D",),
+    "str.translate": ({97: "b"},), "str.zfill": (5,), "str.findall": ("a",), "str.join": ("-",),
+    "dt.as_unit": ("us",), "dt.ceil": ("D",),
     "dt.floor": ("D",), "dt.round": ("D",), "dt.strftime": ("%Y",), "cat.add_categories": (["zz"],),
     "cat.remove_categories": (["u"],), "cat.rename_categories": (str.upper,),
 }  # fmt: skip
