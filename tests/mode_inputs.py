@@ -39,8 +39,12 @@ TYPES: dict[str, pa.DataType] = {
     "c": pa.dictionary(pa.int8(), pa.string()),
     "o": pa.dictionary(pa.int8(), pa.string(), ordered=True),
 }
+# Those of pandas' nullable dtypes, which metadata of the table name.
+NULLABLE = {"I8": "Int8", "U64": "UInt64", "I64": "Int64", "F64": "Float64", "B": "boolean",
+            "S": "string"}  # fmt: skip
 # `k` is a key: it has few values.
 KINDS = (*TYPES, *(f"{kind}h" for kind in TYPES if kind != "k"))
+NULLABLE_KINDS = (*NULLABLE, *(f"{kind}h" for kind in NULLABLE))
 NUMBERS = tuple(kind for kind in KINDS if kind.removesuffix("h") in (*_INTEGERS, *_FLOATS))
 # Floats with exact sums, so that the order of adding does not matter.
 _EXACT_FLOATS = [float("nan"), np.inf, -np.inf, 0.0, -0.0, 1.5, -2.25, 3.0, 5.0]
@@ -53,6 +57,10 @@ PATTERNS = ("any", "ends", "ties", "all missing", "holes in one batch", "infinit
 def values_of(kind: str) -> list[Any]:
     """The values of a kind: both ends of its range, and what is near zero."""
     kind = kind.removesuffix("h")
+    if kind in NULLABLE:
+        # Sums of narrow integers, whose dtype depends on the data in pandas, stay small; NaN is NA.
+        small = {"I8": [-3, 0, 1, 2], "F64": _EXACT_FLOATS[1:]}
+        return small.get(kind) or values_of(kind.lower())
     if kind == "k":
         return [0, 1, 2, 3]
     if kind in _INTEGERS:
@@ -94,14 +102,25 @@ def table_of(
 ) -> pa.Table:
     """A table of columns of the given kinds."""
     arrays = [_column(rng, kind, num_rows, pattern) for kind in columns.values()]
-    return pa.table(arrays, names=list(columns))
+    table = pa.table(arrays, names=list(columns))
+    dtypes = {
+        name: NULLABLE[kind.removesuffix("h")]
+        for name, kind in columns.items()
+        if kind.removesuffix("h") in NULLABLE
+    }
+    if not dtypes:
+        return table
+    empty = table.schema.empty_table().to_pandas().astype(dtypes)
+    metadata = pa.Schema.from_pandas(empty, preserve_index=False).metadata
+    return table.replace_schema_metadata(metadata)
 
 
 def _column(rng: np.random.Generator, kind: str, num_rows: int, pattern: str) -> pa.Array:
     has_holes = kind.endswith("h")
     pool = values_of(kind)
     if pattern == "ends":
-        pool = sorted(pool)[-2:] if kind.removesuffix("h") in _INTEGERS else pool[-3:]
+        is_integer = kind.lower().removesuffix("h") in _INTEGERS
+        pool = sorted(pool)[-2:] if is_integer else pool[-3:]
     elif pattern == "ties":
         pool = [pool[rng.integers(len(pool))] for _ in range(2)]
     elif pattern == "infinities" and kind.removesuffix("h") in _FLOATS:
@@ -116,7 +135,8 @@ def _column(rng: np.random.Generator, kind: str, num_rows: int, pattern: str) ->
         if pattern == "holes in one batch":
             is_hole = np.arange(num_rows) // 2 == rng.integers(0, max(num_rows // 2, 1))
         values = [None if hole else value for hole, value in zip(is_hole, values, strict=True)]
-    return _array(kind.removesuffix("h"), values)
+    kind = kind.removesuffix("h")
+    return _array(kind.lower() if kind in NULLABLE else kind, values)
 
 
 def _array(kind: str, values: Sequence[Any]) -> pa.Array:

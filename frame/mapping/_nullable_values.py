@@ -42,22 +42,32 @@ def scalar_in_dtype(column: Column, value: object, method: str) -> Column:
     return column_from(one, 1, ONE_DEVICE, method)
 
 
-def numbers_in_dtype(column: Column, other: Column, method: str) -> Column:
+def numbers_in_dtype(
+    column: Column, other: Column, method: str, is_needed: Array, num_rows: Count
+) -> Column:
     """Numbers in the dtype of another column of numbers, which is nullable.
 
     Raises:
-        TypeError: the dtype holds no such numbers: floats are no integers, numbers no bools.
+        TypeError: the dtype does not hold the numbers of the rows that are needed: numbers are no
+            bools, and a float is an integer only if it is whole. Inside `jit` no float is.
     """
     order = "biuf"
     fits = other.is_numeric and other.dtype.kind in order
     if fits and (column.is_bool != other.is_bool or (other.is_float and not column.is_float)):
-        fits = column.is_float
+        fits = column.is_float or (
+            not column.is_bool
+            and other.is_float
+            and not is_traced(other, is_needed, num_rows)
+            and not bool(at_once(_any_fraction, other.data, is_needed, num_rows))
+        )
     if not fits:
         raise TypeError(
             f"Invalid values of dtype {other.dtype_name} for dtype {column.dtype_name!r} in "
             f"{method}. Cast one of them with astype first."
         )
     other = as_floats(other) if column.is_float else plain(other)
+    if other.is_float and not column.is_float:
+        return Column(_whole(other.data, column.dtype), other.present(), column.type)
     data = cast_exactly(converted(other.data, column.dtype), column.dtype)
     return Column(data, other.valid, column.type)
 
@@ -118,7 +128,10 @@ def _check_none_missing(column: Column, dtype: np.dtype, num_rows: Count) -> Non
 
 def _check_whole(column: Column, dtype: DtypeLike, num_rows: Count) -> None:
     """Raises where a float is no integer; inside `jit` its fraction is dropped."""
-    if is_traced(column, num_rows) or not bool(at_once(_any_fraction, column.data, num_rows)):
+    every = np.bool_(True)
+    if is_traced(column, num_rows) or not bool(
+        at_once(_any_fraction, column.data, every, num_rows)
+    ):
         return
     raise TypeError(
         f"cannot safely cast non-equivalent {column.dtype} to {default_dtype(dtype)}: column "
@@ -132,8 +145,8 @@ def _any_missing(missing: Array, num_rows: Count) -> Array:
 
 
 @tiered
-def _any_fraction(data: Array, num_rows: Count) -> Array:
-    is_fraction = (data != jnp.trunc(data)) & ~jnp.isnan(data)
+def _any_fraction(data: Array, is_needed: Array, num_rows: Count) -> Array:
+    is_fraction = (data != jnp.trunc(data)) & ~jnp.isnan(data) & is_needed
     return jnp.any(is_fraction & is_row(data.shape[0], num_rows))
 
 

@@ -235,7 +235,8 @@ def choose(keep: Array, column: Column, other: Column, table: Table, method: str
     """
     column, counts = show_holes(column), (table.num_rows, table.num_rows)
     if column.is_nullable and column.is_numeric:
-        return _choose_numbers(keep, column, numbers_in_dtype(column, other, method), column.dtype)
+        other = numbers_in_dtype(column, other, method, ~keep, table.num_rows)
+        return _choose_numbers(keep, column, other, column.dtype)
     if other.is_nullable:
         other = of_family(as_floats(other) if column.is_float else other, column.family)
     dtype = _number_dtype(column, other)

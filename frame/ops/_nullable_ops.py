@@ -105,6 +105,12 @@ def nullable_result(op: str, a: object, b: object, result: Column) -> Column:
         return of_family(result, family)
     if not (op == "pow" or (op in LOGIC and result.is_bool)):
         sides = [_Side(None, side.present) for side in sides]
+    if op == "pow":
+        # A missing scalar is neither one nor zero.
+        sides = [
+            _Side(None, side.present) if isinstance(side.present, np.bool_) else side
+            for side in sides
+        ]
     return of_family(Column(*_with_missing(op, *sides, result.data)), family)
 
 

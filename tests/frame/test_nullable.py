@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nullable dtypes: in and out, their rules for NA, and what raises."""
+
+import io
+
+import jax
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from frame_parity import assert_parity, assert_same, on_device
+from jaxframes.frame import JaxFrame, JaxSeries, read_csv, read_parquet
+
+ARROW_STRINGS = pd.ArrowDtype(pa.string())
+COLUMNS = {
+    "Int64": pd.Series([2**62 + 1, None, -3], dtype="Int64"),
+    "UInt8": pd.Series([1, None, 255], dtype="UInt8"),
+    "Float32": pd.Series([1.5, None, -0.0], dtype="Float32"),
+    "Float64": pd.Series([1.5, None, np.inf], dtype="Float64"),
+    "boolean": pd.Series([True, None, False], dtype="boolean"),
+    "string": pd.Series(["b", None, "a"], dtype="string"),
+    "int64[pyarrow]": pd.Series([2**62 + 1, None, -3], dtype="int64[pyarrow]"),
+    "double[pyarrow]": pd.Series([1.5, None, 2.5], dtype="double[pyarrow]"),
+    "bool[pyarrow]": pd.Series([True, None, False], dtype="bool[pyarrow]"),
+    "strings of Arrow": pd.Series(["b", None, "a"], dtype=ARROW_STRINGS),
+    "timestamp": pd.Series([pd.Timestamp(1), None, None], dtype="timestamp[ns][pyarrow]"),
+    "duration": pd.Series([pd.Timedelta(1), None, None], dtype="duration[ns][pyarrow]"),
+}
+FRAME = pd.DataFrame(COLUMNS)
+INTEGERS = COLUMNS["Int64"]
+
+
+def test_columns_come_in_and_go_out_unchanged():
+    frame = JaxFrame(FRAME)
+    assert frame.dtypes.tolist() == FRAME.dtypes.tolist()
+    pd.testing.assert_frame_equal(frame.to_pandas(), FRAME)
+    pd.testing.assert_frame_equal(jax.jit(lambda f: f)(frame).to_pandas(), FRAME)
+    pd.testing.assert_frame_equal(JaxFrame(frame.to_arrow()).to_pandas(), FRAME)
+    assert str(frame) == str(FRAME)
+
+
+def test_a_file_keeps_dtypes(tmp_path):
+    frame = JaxFrame(FRAME.set_index("Int64"))
+    frame.to_parquet(tmp_path / "x.parquet")
+    back = read_parquet(tmp_path / "x.parquet").to_pandas()
+    pd.testing.assert_frame_equal(back, FRAME.set_index("Int64"))
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_rows_and_elements_are_those_of_pandas(name):
+    assert_parity(lambda s: (s[s.notna()], s.head(2), s.sort_values(na_position="first"),
+                             s.isna()), COLUMNS[name])  # fmt: skip
+    ours = JaxSeries(COLUMNS[name])
+    assert ours.iloc[1] is pd.NA
+    assert ours.loc[0] == COLUMNS[name].loc[0]
+    assert_same(ours.iloc[2], COLUMNS[name].iloc[2])
+
+
+def test_construction_takes_names_of_dtypes():
+    for values, dtype in (([1, None], "Int8"), ([1.5, None], "Float64"), ([True, None], "boolean"),
+                          (["a", None], "string"), ([1, None], "int64[pyarrow]")):  # fmt: skip
+        expected = pd.Series(values, dtype=dtype)
+        pd.testing.assert_series_equal(JaxSeries(values, dtype=dtype).to_pandas(), expected)
+
+
+def test_integers_are_exact():
+    assert_parity(lambda s: (s + 1, s.sum(), s.max(), s.cumsum(), s == 2**62 + 1), INTEGERS)
+
+
+def test_logic_is_that_of_kleene():
+    flags = pd.Series([True, False, None], dtype="boolean")
+    frame = pd.DataFrame({"a": np.repeat(flags, 3).array, "b": pd.concat([flags] * 3).array})
+    assert_parity(lambda f: (f.a & f.b, f.a | f.b, f.a ^ f.b, ~f.a, f.a & True, f.a | False), frame)
+    assert_parity(lambda f: (f.a & pd.NA, f.a | pd.NA), frame)
+    assert_parity(lambda f: f[f.a | f.b], frame)
+
+
+def test_powers_of_one_and_by_zero_are_known():
+    integers = pd.Series([1, 3, None], dtype="Int64")
+    assert_parity(lambda s: (s**0, 1**s, s**2), integers)
+    assert_parity(lambda s: (s**pd.NA, s + pd.NA, s == pd.NA), integers)
+
+
+def test_dtypes_meet_in_pandas_common_dtype():
+    names = ("Int8", "UInt64", "Float32", "boolean")
+    frame = pd.DataFrame({name: pd.Series([1, None, 0], dtype=name) for name in names})
+    frame["float64"], frame["int16"] = [1.5, np.nan, 2.0], np.int16([1, 2, 3])
+    for a in names[:3]:
+        for b in (*names[:3], "float64", "int16"):
+            assert_parity(lambda f, a=a, b=b: (f[a] + f[b], f[b] * f[a], f[a] < f[b]), frame,
+                          ways=("eager",))  # fmt: skip
+
+
+def test_a_value_that_does_not_fit_raises():
+    ours = JaxSeries(INTEGERS)
+    for call in (lambda s: s.fillna(1.5), lambda s: s.where(s > 0, 0.5), lambda s: s.fillna("a")):
+        with pytest.raises(TypeError, match=r"Invalid value .* for dtype 'Int64'"):
+            call(ours)
+    with pytest.raises(ValueError, match="cannot convert NA to integer"):
+        ours.astype("int64")
+    with pytest.raises(TypeError, match="cannot safely cast non-equivalent float64 to int64"):
+        JaxSeries([1.5]).astype("Int64")
+    with pytest.raises(TypeError, match="NoneType"):
+        ours + None
+
+
+def test_what_is_not_supported_says_what_to_do():
+    for call in (lambda s: s.interpolate(), lambda s: s.to_frame().cumsum(axis=1)):
+        with pytest.raises(NotImplementedError, match="astype"):
+            call(JaxSeries(INTEGERS))
+    binary = pd.Series([b"a"], dtype=pd.ArrowDtype(pa.binary()))
+    with pytest.raises(NotImplementedError, match="nullable dtype must be of numbers"):
+        JaxSeries(binary)
+
+
+@pytest.mark.parametrize("backend", ["numpy_nullable", "pyarrow"])
+def test_dtype_backends(backend):
+    text = b"a,b,c,d\n1,x,1.5,True\n,y,,\n3,,2.5,False\n"
+    expected = pd.read_csv(io.BytesIO(text), dtype_backend=backend)
+    read = read_csv(io.BytesIO(text), dtype_backend=backend)
+    pd.testing.assert_frame_equal(read.to_pandas(), expected)
+    assert_parity(lambda f: f.convert_dtypes(dtype_backend=backend), pd.read_csv(io.BytesIO(text)),
+                  ways=("eager",))  # fmt: skip
+    with pytest.raises(ValueError, match="dtype_backend polars is invalid"):
+        read.convert_dtypes(dtype_backend="polars")
+
+
+def test_read_csv_takes_nullable_dtypes():
+    text, dtypes = b"a,b\n1,x\n,y\n", {"a": "Int64", "b": "string"}
+    expected = pd.read_csv(io.BytesIO(text), dtype=dtypes)
+    pd.testing.assert_frame_equal(read_csv(io.BytesIO(text), dtype=dtypes).to_pandas(), expected)
+
+
+def test_groups_and_joins_over_a_mesh():
+    frame = pd.DataFrame({"k": pd.Series([1, None, 1, 2] * 5, dtype="Int64"),
+                          "x": pd.Series([1, 2, None, 4] * 5, dtype="Int64")})  # fmt: skip
+    assert_parity(lambda f: (f.groupby("k", dropna=False).sum(), f.groupby("k").mean(),
+                             f.x.value_counts(), f.sort_values("x", kind="stable")), frame,
+                  ways=("eager", "mesh"), num_devices=4)  # fmt: skip
+
+
+@pytest.mark.parametrize("batch_rows", [None, 2])
+def test_plans_and_batches_keep_dtypes(batch_rows, tmp_path):
+    frame = pd.DataFrame({"k": pd.Series([1, None, 1, 2], dtype="Int64"),
+                          "s": pd.Series(["a", None, "b", "a"], dtype="string")})  # fmt: skip
+    plan = on_device(frame).lazy()
+    plan = plan.assign(y=plan["k"] + 1, same=plan["s"] == "a")
+    expected = frame.assign(y=frame["k"] + 1, same=frame["s"] == "a")
+    assert plan.dtypes.tolist() == expected.dtypes.tolist()
+    options = {} if batch_rows is None else {"batch_rows": batch_rows}
+    pd.testing.assert_frame_equal(plan.collect(**options).to_pandas(), expected)
+    groups = plan.groupby("s")["k"].sum().collect(**options).to_pandas()
+    pd.testing.assert_series_equal(groups, expected.groupby("s")["k"].sum())
