@@ -83,7 +83,7 @@ def _compare(op: str, a: Any, b: Any) -> Column:
         a, b, op = b, a, REFLECTED[op]
     if isinstance(b, Column):
         x, y = recoded([a, b])
-        return Column(_compare_codes(op, x.data, y.data))
+        return Column(compare_codes(op, x.data, y.data))
     strings = unencoded(a)
     if isinstance(strings.dictionary, UnencodedStrings):
         flags = getattr(operator, op)(pd.Series(strings.dictionary.values), b)
@@ -100,11 +100,11 @@ def _compare(op: str, a: Any, b: Any) -> Column:
 
 def _compared_with_code(op: str, column: Column, code: int) -> Column:
     """Compares codes with one code, deferred if possible."""
-    return map_rows(_compare_codes, (op,), (column, np.int32(code)), np.bool_)
+    return map_rows(compare_codes, (op,), (column, np.int32(code)), np.bool_)
 
 
 @functools.partial(tiered, static_argnums=0)
-def _compare_codes(op: str, a: Array, b: Array) -> Array:
+def compare_codes(op: str, a: Array, b: Array) -> Array:
     """Compares codes; a missing (negative) code is unequal to every code."""
     return compare(op, a, b, (a < 0) | (b < 0))
 
@@ -167,7 +167,7 @@ def combine_categories(op: str, a: Any, b: Any) -> Column:
     if is_ordered != b.type.ordered or not is_same:
         raise TypeError("Categoricals can only be compared if 'categories' are the same.")
     codes = b.data if x.equals(y) else renumbered(b.data, x.get_indexer(y))
-    return Column(_compare_codes(op, a.data, codes))
+    return Column(compare_codes(op, a.data, codes))
 
 
 def _check_order(op: str, a: Column, b: Column) -> None:

@@ -5,12 +5,15 @@ import operator
 from collections.abc import Callable, Hashable
 from typing import Any
 
+from ..align._object_keys import common_objects
 from ..table._column import Column, Scalar
 from ..table._object_functions import column_like, evaluate_each, host_series
+from ..table._objects import check_order
 from ..table._table import Count
 from ..table._tracing import at_once, is_traced
 from ..table._types import Function
-from ._array_ops import SYMBOLS
+from ._array_ops import COMPARISONS, SYMBOLS
+from ._code_ops import compare_codes
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     name: getattr(operator, f"{name}_" if name in ("and", "or") else name) for name in SYMBOLS
@@ -23,7 +26,8 @@ def combine_objects(op: str, a: object, b: object, name: Hashable, num_rows: Cou
     With a scalar the operation is applied to each distinct object, else to each row.
 
     Raises:
-        NotImplementedError: the objects of both columns are needed inside `jit`.
+        NotImplementedError: the objects of both columns are needed inside `jit`, other than for a
+            comparison of their codes.
     """
     function = _function(op, name)
     try:
@@ -39,6 +43,11 @@ def _combined(function: Function, op: str, a: Any, b: Any, num_rows: Count) -> C
     if isinstance(a, Scalar):
         return evaluate_each(b, num_rows, lambda values: function(a.value, values), op)
     if is_traced(a, b, num_rows):
+        if op in COMPARISONS and a.kind == b.kind:
+            a, b = common_objects(a, b, op, (num_rows, num_rows))
+            if op not in ("eq", "ne"):
+                check_order(a, "full")
+            return Column(compare_codes(op, a.data, b.data))
         raise NotImplementedError(
             f"{SYMBOLS.get(op, op)}: columns of objects cannot be combined inside jit. Combine "
             "them before jit, or convert them with astype first."

@@ -209,10 +209,12 @@ VALUES = ["a", 1, None, "b", "a", np.nan, 2, 1]
 
 @pytest.mark.parametrize("name", WITH_CODES)
 def test_codes_are_traced_and_sharded(name):
-    operation = WITH_CODES[name]
-    # pandas needs bools for a comparison of two columns that a shift has given None.
-    ways = ["eager", "mesh"] if name == "compared" else EVERYWHERE
-    assert_parity(operation, frame_of(VALUES), ways=ways)
+    assert_parity(WITH_CODES[name], frame_of(VALUES), ways=EVERYWHERE)
+
+
+def test_the_order_of_two_columns_inside_jit():
+    frame = pd.DataFrame({"k": objects(["b", "a", None, "c"]), "l": objects(["a", "a", "x", None])})
+    assert_parity(lambda f: (f.k < f.l, f.k >= f.l, f.k != f.l), frame, ways=EVERYWHERE)
 
 
 @pytest.mark.parametrize("how", ["inner", "left"])
