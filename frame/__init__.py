@@ -26,7 +26,10 @@ from ._functions import (
 )
 from .accessors._cat import CategoryMethods
 from .accessors._dt import DatetimeMethods, TimedeltaMethods
+from .accessors._list import ListMethods
+from .accessors._list_str import ListStringMethods
 from .accessors._str import StringMethods
+from .accessors._struct import StructMethods
 from .accessors._to_datetime import to_datetime
 from .accessors._to_timedelta import to_timedelta
 from .combining._concat import concat
@@ -71,10 +74,13 @@ __all__ = [
     "LazySeries",
     "LazyValue",
     "LazyWindows",
+    "ListMethods",
+    "ListStringMethods",
     "Resampler",
     "SegmentFunction",
     "SeriesGroupBy",
     "StringMethods",
+    "StructMethods",
     "TimedeltaMethods",
     "Windows",
     "col",
