@@ -159,7 +159,7 @@ def _drawn(pool: str) -> st.SearchStrategy[list[Any]]:
 
 
 @pytest.mark.parametrize("pool", POOLS)
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=2, deadline=None)
 @given(data=st.data())
 def test_series(pool, data):
     values = objects(data.draw(_drawn(pool)), "k")
@@ -169,7 +169,7 @@ def test_series(pool, data):
 
 
 @pytest.mark.parametrize("pool", POOLS)
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=2, deadline=None)
 @given(data=st.data())
 def test_frames(pool, data):
     frame = frame_of(data.draw(_drawn(pool)))
