@@ -35,6 +35,10 @@ def arrow_table(
         levels = zip(index.levels, stored, strict=True)
         arrays += [arrow_of(level, rows, name) for level, name in levels]
         names += stored
+    for one, column in zip(metadata["columns"], (*columns, *index.levels), strict=False):
+        if column.kind == "decimal" and column.is_nullable:
+            # pandas has no name for the dtype, and reads objects.
+            one["metadata"]["family"] = column.family
     packed = {b"pandas": json.dumps(metadata).encode()}
     if not arrays:
         return pa.Table.from_pandas(pd.DataFrame(index=range(num_rows)))

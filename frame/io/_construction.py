@@ -118,10 +118,7 @@ def table_of_arrow(
             return of_family(strings_from(table[name], capacity, layout, name), family)
         keeps_mask = keeps_masks or family is not None
         values: Any = table[name]
-        # Arrow's own conversion does not read back the names of decimals.
-        is_labelled = label_of(values.type) is not None and (
-            name in wanted or not pa.types.is_decimal(values.type)
-        )
+        is_labelled = label_of(values.type) is not None
         if family == "arrow" and (is_labelled or pa.types.is_nested(values.type)):
             values = pd.arrays.ArrowExtensionArray(values)
         column = column_from(
@@ -188,7 +185,7 @@ def _pandas_answer(serialized: bytes) -> _Answer:
         if len(empty_frame.columns) + len(stored) != len(schema.names):
             raise ValueError("they describe other columns")
         numbers = _range_of(metadata)
-        told = [(one["field_name"], family_named(one["numpy_type"])) for one in metadata["columns"]]
+        told = [(one["field_name"], _family_told(one)) for one in metadata["columns"]]
     except (pa.ArrowException, ArithmeticError, AttributeError, LookupError, TypeError,
             ValueError) as error:  # fmt: skip
         raise MalformedMetadata(
@@ -214,6 +211,12 @@ def _without_nested(schema: pa.Schema) -> pa.Schema:
     ]
     told = json.dumps({**metadata, "columns": columns}).encode()
     return plain.with_metadata({**schema.metadata, b"pandas": told})
+
+
+def _family_told(column: Mapping[str, Any]) -> Family | None:
+    """The family of a column in pandas' metadata, or in what `arrow_table` adds to them."""
+    added = (column.get("metadata") or {}).get("family")
+    return "arrow" if added == "arrow" else family_named(column["numpy_type"])
 
 
 def _range_of(metadata: Options) -> RowIndex:

@@ -51,7 +51,8 @@ str: capitalize casefold cat center contains endswith findall fullmatch get isal
 str: isdecimal isdigit islower isnumeric isspace istitle isupper join ljust lower lstrip match
 str: normalize pad removeprefix removesuffix repeat replace rjust rsplit rstrip slice slice_replace
 str: split startswith strip swapcase title translate upper wrap zfill
-dt: as_unit ceil day_name floor month_name normalize round strftime total_seconds
+dt: as_unit ceil day_name floor month_name normalize round strftime to_period total_seconds
+dt: tz_convert tz_localize
 
 [row, by values]
 series: astype clip fillna floordiv mask mod rfloordiv rmod where

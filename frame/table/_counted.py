@@ -123,7 +123,7 @@ def count_of(value: Any, label: Any) -> tuple[int, Any] | None:
     match label.kind:
         case "date":
             is_date = isinstance(value, datetime.date) and not isinstance(value, datetime.datetime)
-            return ((value - _DATE_ZERO).days, label) if is_date else None
+            return (value.toordinal() - _DATE_ZERO.toordinal(), label) if is_date else None
         case "time":
             if not isinstance(value, datetime.time) or value.tzinfo is not None:
                 return None

@@ -99,7 +99,8 @@ def instants(
     how, shift = nonexistent, np.int64(0)
     if not isinstance(nonexistent, str):
         how = "delta"
-        step: Any = pd.Timedelta(nonexistent).as_unit(walls.type.unit)
+        unit: Any = walls.type.unit
+        step: Any = pd.Timedelta(nonexistent).as_unit(unit)
         shift = np.int64(step._value)
     policies = ambiguous if isinstance(ambiguous, str) else "flags", how
     is_first = np.bool_(False) if policies[0] != "flags" else _flags(ambiguous, table)

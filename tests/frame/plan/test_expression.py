@@ -261,6 +261,7 @@ ARGUMENTS = {
     "str.translate": ({97: "b"},), "str.zfill": (5,), "str.findall": ("a",), "str.join": ("-",),
     "dt.as_unit": ("us",), "dt.ceil": ("D",),
     "dt.floor": ("D",), "dt.round": ("D",), "dt.strftime": ("%Y",), "cat.add_categories": (["zz"],),
+    "dt.to_period": ("M",), "dt.tz_localize": ("Asia/Kolkata",), "dt.tz_convert": ("Asia/Kolkata",),
     "cat.remove_categories": (["u"],), "cat.rename_categories": (str.upper,),
 }  # fmt: skip
 OF_COLUMNS = {"str": "s", "dt": "t", "cat": "c"}
@@ -280,6 +281,8 @@ def recorded(function):
     if namespace in GROUPINGS:
         owner = getattr(owner, namespace)(*ARGUMENTS.get(namespace, ()))
     elif namespace:
+        # Only times with a zone convert to another one.
+        owner = owner.dt.tz_localize("UTC") if name == "tz_convert" else owner
         owner = getattr(owner, namespace)
     if METHODS[function].is_attribute:
         return getattr(owner, name)

@@ -201,3 +201,18 @@ def test_objects_of_times():
         times,
         ways=["eager"],
     )
+
+
+def test_plans_and_streams_keep_the_dtypes(tmp_path):
+    frame = pd.DataFrame({kind: values_of(kind) for kind in VALUES}).assign(x=np.arange(20))
+    ours = JaxFrame(frame)
+    ours.to_parquet(tmp_path / "a.parquet")
+    for plan in (ours.lazy(), scan_parquet(tmp_path / "a.parquet")):
+        for operation in (
+            lambda f: f.sort_values(["decimal", "x"]),
+            lambda f: f.groupby("date").agg({"decimal": "sum", "period": "max"}),
+            lambda f: f.drop_duplicates("time"),
+        ):
+            expected = operation(frame)
+            assert_same(operation(plan).collect(), expected)
+            assert_same(operation(plan).collect(batch_rows=6), expected)
