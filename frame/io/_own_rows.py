@@ -116,13 +116,14 @@ def _as_in_all_processes(column: Column, caller: str, devices: object) -> Column
         return _with_all_categories(column, devices)
     if column.is_numeric and not column.is_float:
         # Another process may have missing values.
-        return Column(column.data, column.mask())
+        return Column(column.data, column.mask(), column.type)
     if column.kind != "string":
         return column
     strings = pa.array(column.dictionary.values, pa.large_string(), from_pandas=True)
     _, dictionary = encode_strings(_values_of_all(strings, devices))
     codes = dictionary.values.get_indexer(column.dictionary.values)
-    return Column(renumbered(column.data, codes), None, ColumnType("string", dictionary))
+    kind = ColumnType("string", dictionary, family=column.family)
+    return Column(renumbered(column.data, codes), None, kind)
 
 
 def _with_all_categories(column: Column, devices: object) -> Column:

@@ -150,9 +150,9 @@ class Column:
     Attributes:
         data: one value per row; padding is arbitrary.
         valid: the rows with a value, for bools and integers; None if no value is missing. Other
-            types store missing values in `data`: NaN, NaT, or the code -1. Concrete integers in
-            x64 mode have no mask: with missing values they are float64. Bools with a mask are
-            pandas' objects, whichever of their rows are left.
+            types store missing values in `data`: NaN, NaT, or the code -1. Concrete integers of
+            default dtypes have no mask in x64 mode: with missing values they are float64. Default
+            bools with a mask are pandas' objects, whichever of their rows are left.
         type: the logical type of the values.
     """
 

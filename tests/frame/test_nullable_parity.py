@@ -32,7 +32,7 @@ UNLIKE = {
         **dict.fromkeys(("stack", "dot", "apply_rows"), _OBJECTS),
         "lreshape": "pandas makes bools of NumPy, or objects",
         **dict.fromkeys(("searchsorted", "cut", "merge_asof"), _RAISES),
-        "ewm": "gaps in means with adjust=False have the weights of pandas before 3.1",
+        "ewm": "pandas takes a com of 1, which is span=3, for irregular times",
     },
     "arrow": {
         **dict.fromkeys(
@@ -45,7 +45,7 @@ UNLIKE = {
         **dict.fromkeys(("stack", "dot", "apply_rows"), _OBJECTS),
         "lreshape": "pandas makes bools of NumPy, or objects",
         **dict.fromkeys(("searchsorted", "cut", "to_timedelta", "merge_asof"), _RAISES),
-        "ewm": "gaps in means with adjust=False have the weights of pandas before 3.1",
+        "ewm": "pandas takes a com of 1, which is span=3, for irregular times",
     },
 }
 # Without rows, or with one row without a key, pandas has other dtypes, or fails.
