@@ -6,20 +6,30 @@ bits of its distance, one step for each. Rows never meet on their way: the gap b
 at least the difference of their distances, and steps from the lowest bit up take no more of it
 than that. A move to the back takes the same steps in reverse.
 
-On TPU a shift costs a thousandth of a gather.
+On TPU a shift costs a thousandth of a gather, and a kernel takes most of the steps at once.
 
 References:
     Warren (2012), "Hacker's delight", second edition, section 7-4 (compress), with rows for bits.
 """
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from ...contract._bit_fields import as_word_columns, of_word_columns
+from ...contract._platform import by_platform
 from ...contract._typing import Array
+from ..base._foreign import in_groups
+from ..base._pallas import on_tpu
+
+# A kernel holds all steps of its columns in its program.
+_MOST_ROW_BYTES = 16
+# XLA moves fewer rows in less time than it takes to compile the kernel.
+_LEAST_ROWS_IN_BLOCKS = 4096
 
 
 def compact_by_shifts(is_kept: Array, rows: Sequence[Array], capacity: int) -> tuple[Array, ...]:
@@ -84,9 +94,19 @@ def move_to_front(columns: Sequence[Array], distances: Array) -> tuple[Array, ..
     Returns:
         The rows at their targets, arbitrary elsewhere.
     """
-    for step in _steps(distances):
-        columns, distances = _shifted_rows(columns, distances, step, -step)
-    return tuple(columns)
+
+    def to_front(columns: Sequence[Array], distances: Array, first: int) -> tuple[Array, ...]:
+        for step in _steps(distances)[first:]:
+            columns, distances = _shifted_rows(columns, distances, step, -step)
+        return tuple(columns)
+
+    def in_blocks(columns: Sequence[Array], distances: Array) -> tuple[Array, ...]:
+        from ._log_shift_tpu import move_in_blocks, num_steps_in_blocks
+
+        columns, distances = move_in_blocks(columns, distances, True)
+        return to_front(columns, distances, num_steps_in_blocks(distances.shape[0]))
+
+    return _by_way(in_blocks, functools.partial(to_front, first=0), columns, distances)
 
 
 @jax.jit
@@ -95,11 +115,42 @@ def move_to_back(columns: Sequence[Array], distances: Array) -> tuple[Array, ...
 
     The positions that rows leave become zero.
     """
-    for step in reversed(_steps(distances)):
-        is_leaving = (distances & np.int32(step)) != 0
-        kept = tuple(jnp.where(is_leaving, 0, column) for column in columns)
-        columns, distances = _shifted_rows(columns, distances, step, step, kept)
-    return tuple(columns)
+
+    def to_back(columns: Sequence[Array], distances: Array, last: int) -> Any:
+        for step in reversed(_steps(distances)[last:]):
+            is_leaving = (distances & np.int32(step)) != 0
+            kept = tuple(jnp.where(is_leaving, 0, column) for column in columns)
+            columns, distances = _shifted_rows(columns, distances, step, step, kept)
+        return tuple(columns), distances
+
+    def in_blocks(columns: Sequence[Array], distances: Array) -> tuple[Array, ...]:
+        from ._log_shift_tpu import move_in_blocks, num_steps_in_blocks
+
+        columns, distances = to_back(columns, distances, num_steps_in_blocks(distances.shape[0]))
+        return move_in_blocks(columns, distances, False)[0]
+
+    def by_steps(columns: Sequence[Array], distances: Array) -> tuple[Array, ...]:
+        return to_back(columns, distances, 0)[0]
+
+    return _by_way(in_blocks, by_steps, columns, distances)
+
+
+def _by_way(
+    in_blocks: Callable[..., tuple[Array, ...]],
+    by_steps: Callable[..., tuple[Array, ...]],
+    columns: Sequence[Array],
+    distances: Array,
+) -> tuple[Array, ...]:
+    """Moves columns of 32 bits in blocks, where there is the kernel; a call takes up to four."""
+    columns = tuple(columns)
+    is_narrow = all(column.dtype.itemsize == 4 for column in columns)
+    if distances.shape[0] < _LEAST_ROWS_IN_BLOCKS or not is_narrow:
+        return by_steps(columns, distances)
+
+    def by_kernel(columns: tuple[Array, ...], distances: Array) -> tuple[Array, ...]:
+        return in_groups(in_blocks, columns, distances, row_bytes=_MOST_ROW_BYTES)
+
+    return by_platform(columns, distances, default=by_steps, **on_tpu(by_kernel))
 
 
 def _steps(distances: Array) -> list[int]:
