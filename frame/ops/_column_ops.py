@@ -34,7 +34,7 @@ from ._array_ops import COMPARISONS, LOGIC, NumberPlan, combine_numbers, plan_nu
 from ._code_ops import combine_categories, combine_strings, constant, decode_pair, invalid
 from ._count_ops import combine_counts
 from ._datetime_ops import as_time, combine_times
-from ._nullable_ops import default_operation, is_of_nullable, nullable_result
+from ._nullable_ops import default_operation, nullable_result
 from ._object_ops import combine_objects
 from ._safe_gradient import by_row
 
@@ -48,7 +48,7 @@ def combine(
     """
     if op in COMPARISONS:
         pairs = [decode_pair(op, a, b) for a, b in pairs]
-    if any(is_of_nullable(a, b) for a, b in pairs):
+    if any(_is_nullable(a) or _is_nullable(b) for a, b in pairs):
         return tuple(
             _combine_nullable(op, a, b, num_rows, names[position : position + 1])
             for position, (a, b) in enumerate(pairs)
@@ -69,11 +69,15 @@ def combine(
     return tuple(results[position] for position in range(len(pairs)))
 
 
+def _is_nullable(side: Any) -> bool:
+    return isinstance(side, Column) and side.family is not None
+
+
 def _combine_nullable(
     op: str, a: object, b: object, num_rows: Count, names: Sequence[object]
 ) -> Column:
     """Applies an operation to a pair that may have a column of a nullable dtype."""
-    if not is_of_nullable(a, b):
+    if not (_is_nullable(a) or _is_nullable(b)):
         return combine(op, [(a, b)], num_rows, names)[0]
     default_op, x, y = default_operation(op, a, b)
     (result,) = combine(default_op, [(x, y)], num_rows, names)

@@ -22,11 +22,6 @@ from ._array_ops import COMPARISONS, LOGIC, SYMBOLS
 _BY_ZERO = {"floordiv": "whole floordiv", "mod": "whole mod"}
 
 
-def is_of_nullable(*sides: object) -> bool:
-    """Whether an operand is a column of a nullable dtype."""
-    return any(isinstance(side, Column) and side.is_nullable for side in sides)
-
-
 def default_operation(op: str, a: object, b: object) -> tuple[str, Any, Any]:
     """The operation on operands of default dtypes without masks that gives the values."""
     fill = {"pow": 1}.get(op, 0)
