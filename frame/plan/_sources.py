@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.dataset as ds
-from pyarrow import csv
+from pyarrow import csv, fs
 
 from ..io._construction import table_of_arrow
 from ..io._csv import read_csv
@@ -18,6 +18,7 @@ from ..io._csv_columns import Header, header_of, wide_integers
 from ..io._csv_options import CsvFormat
 from ..io._files._malformed import check_arrow, naming_files, reading
 from ..io._files._manifest import parquet_dataset
+from ..io._files._places import Place, source_of
 from ..io._files._stamp import stamp
 from ..io._no_rows import without_rows
 from ..io._nulls import columns_with_nulls, is_integer_or_bool, names_with_nulls
@@ -254,18 +255,24 @@ class CsvFile(Files):
     """A file of comma-separated values by name.
 
     Attributes:
-        path: the file.
+        path: the file. The end of its name says how it is compressed.
         style: how the file is divided into values.
         layout: the placement of the rows.
+        filesystem: the file system that has the file; None for this machine's.
     """
 
     path: str
     style: CsvFormat
     layout: Layout
+    filesystem: fs.FileSystem | None = None
 
     def files(self) -> Sequence[str]:
-        """The one file."""
-        return [self.path]
+        """The one file, if it is of this machine: others have no stamps."""
+        return [self.path] if self.filesystem is None else []
+
+    def _key(self) -> tuple[Any, ...]:
+        # Without a stamp two sources may have different rows.
+        return super()._key() if self.filesystem is None else (type(self), id(self))
 
     @functools.cached_property
     def empty(self) -> Any:
@@ -288,7 +295,7 @@ class CsvFile(Files):
 
     @functools.cached_property
     def _header(self) -> Header:
-        return header_of(lambda: self.path, None, 0, self.style.parse(), self.style.encoding)
+        return header_of(self._source, None, 0, self.style.parse(), self.style.encoding)
 
     @functools.cached_property
     def _wide_integers(self) -> dict[str, Any]:
@@ -308,11 +315,15 @@ class CsvFile(Files):
 
     def _reader(self, options: Options) -> Any:
         return csv.open_csv(
-            self.path,
+            self._source(),
             read_options=self._header.options,
             parse_options=self.style.parse(),
             convert_options=csv.ConvertOptions(**self.style.convert(), **options),
         )
+
+    def _source(self) -> Any:
+        """What Arrow reads the file from, from its start."""
+        return source_of(Place(self.path, self.filesystem), "scan_csv")
 
     def read(
         self, columns: Columns, predicate: Expression | None, limit: int | None, has_labels: bool
@@ -322,7 +333,10 @@ class CsvFile(Files):
         if names == []:
             # The number of rows is known from a column only.
             names = [self.empty._labels[0]]
-        frame = read_csv(self.path, **self.style.arguments(), usecols=names, sharding=self.layout)
+        frame = read_csv(
+            self.path, **self.style.arguments(), usecols=names, sharding=self.layout,
+            filesystem=self.filesystem,
+        )  # fmt: skip
         return frame if names is None else frame[names]
 
     def text(self) -> str:

@@ -79,7 +79,13 @@ def _facts(path: str, source: object) -> dict[str, Any]:
 
 
 def _hash_of_rows(source: Any) -> str:
-    table = source.frame.to_arrow() if isinstance(source, Memory) else source._dataset.to_table()
+    if isinstance(source, CsvFile):
+        # Files of other file systems have no stamps.
+        table = source.read(None, None, None, False).to_arrow()
+    else:
+        table = (
+            source.frame.to_arrow() if isinstance(source, Memory) else source._dataset.to_table()
+        )
     hashed = _Hashed()
     with pa.ipc.new_stream(hashed, table.schema) as writer:
         writer.write_table(table.combine_chunks())

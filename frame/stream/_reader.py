@@ -106,7 +106,7 @@ def check_sources(plan: Node) -> None:
         if isinstance(source, ParquetFiles):
             WatchedFiles(list(source.paths))
         elif isinstance(source, CsvFile):
-            WatchedFiles([source.path])
+            WatchedFiles(list(source.files()))
 
 
 def _slices(frame: Any, batch_rows: int, start: int) -> Iterator[Any]:

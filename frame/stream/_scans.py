@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plans that start with files or with Arrow data."""
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,7 +8,7 @@ import pyarrow.dataset as ds
 
 from ..io._csv_options import style_of
 from ..io._files._manifest import parquet_dataset
-from ..io._files._places import compression_of, found_at, place_of, places_of
+from ..io._files._places import found_at, place_of, places_of
 from ..plan._node import Scan
 from ..plan._sources import ArrowRows, CsvFile, ParquetFiles, Source
 from ..table._layout import layout_of
@@ -77,6 +76,8 @@ def scan_csv(
     *,
     sep: str = ",",
     columns: Sequence[str] | None = None,
+    storage_options: Mapping[str, object] | None = None,
+    filesystem: object = None,
     sharding: Sharding = None,
     **options: object,
 ) -> LazyFrame:
@@ -86,9 +87,13 @@ def scan_csv(
     of the file.
 
     Args:
-        path: the file, a path of this machine.
+        path: the file, a path or a URL. The end of its name says how it is compressed. Compressed
+            files are read from their start several times: for their header, their types, their
+            missing values and their rows. Those of fsspec, and "xz" and "zip", fit in memory.
         sep: the separator.
         columns: the columns of the plan; all if left out.
+        storage_options: arguments of the file system of a URL, for fsspec.
+        filesystem: a file system of `pyarrow.fs` or fsspec that has the path.
         sharding: the placement of the rows; see `JaxFrame`.
         **options: `quotechar`, `doublequote`, `escapechar`, `skip_blank_lines`, `decimal`,
             `encoding`, `na_values`, `keep_default_na`, `na_filter`, `true_values` and
@@ -112,14 +117,10 @@ def scan_csv(
         >>> folder.cleanup()
     """
     style = style_of({"sep": sep, **options}, "scan_csv")
-    place = place_of(path, "scan_csv")
-    if not place.is_local or compression_of(place.path, "infer", "scan_csv") is not None:
-        raise NotImplementedError(
-            f"scan_csv: {os.fspath(path)!r} is compressed or not on this machine. Use "
-            "read_csv(...).lazy(), or convert it to Parquet first."
-        )
+    place = place_of(path, "scan_csv", filesystem, storage_options)
     (path,) = place.found("scan_csv")
-    return _plan_of(CsvFile(path, style, layout_of(sharding, "scan_csv")), columns)
+    layout = layout_of(sharding, "scan_csv")
+    return _plan_of(CsvFile(path, style, layout, place.filesystem), columns)
 
 
 def scan_arrow(

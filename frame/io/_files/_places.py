@@ -187,6 +187,19 @@ def compression_of(path: object, compression: Any, caller: str) -> str | None:
     return compression
 
 
+def source_of(place: Place, caller: str) -> Any:
+    """What Arrow reads a file from, decompressed by the end of its name: a path or a stream."""
+    compression = compression_of(place.path, "infer", caller)
+    if compression is None and place.is_local:
+        return place.path
+    # A file of fsspec may be one object for all that read it, which have one position then.
+    is_shared = isinstance(place.filesystem, fs.PyFileSystem)
+    if is_shared or compression not in (None, "bz2", *_OF_ARROW):
+        return pa.BufferReader(decompressed(place.read_bytes(), compression))
+    filesystem = place.filesystem or fs.LocalFileSystem()
+    return filesystem.open_input_stream(place.path, compression=compression)
+
+
 def decompressed(content: Any, compression: str | None) -> Any:
     """The bytes of a compressed file."""
     if compression is None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parquet files that are not on this machine's file system."""
 
+import gzip
 import io
 
 import pandas as pd
@@ -55,10 +56,26 @@ def test_file_objects_and_urls_of_fsspec():
         assert_same(read_parquet(file, columns=["x"]), FRAME[["x"]])
     with pytest.raises(OSError, match="the buffer"):
         read_parquet(io.BytesIO(b"no file"))
-    pytest.importorskip("fsspec")
+    memory = pytest.importorskip("fsspec").filesystem("memory")
     JaxFrame(FRAME).to_parquet("memory://data/f.parquet")
     assert_same(read_parquet("memory://data/*.parquet"), FRAME)
     assert_same(scan_parquet("memory://data/f.parquet").collect(), FRAME)
+    memory.pipe("/data/f.csv.gz", gzip.compress(FRAME.to_csv(index=False).encode()))
+    assert_same(scan_csv("memory://data/f.csv.gz").collect(batch_rows=2), FRAME)
+
+
+@pytest.mark.parametrize("end", ["csv", "csv.gz", "csv.bz2", "csv.xz", "csv.zip"])
+def test_scans_of_compressed_and_far_csv(end, tmp_path):
+    path = tmp_path / f"f.{end}"
+    FRAME.to_csv(path, index=False)
+    far = fs.SubTreeFileSystem(str(tmp_path), fs.LocalFileSystem())
+    for plan in (
+        scan_csv(path),
+        scan_csv(path.as_uri()),
+        scan_csv(f"f.{end}", filesystem=far),
+    ):
+        assert_same(plan.collect(), FRAME)
+        assert_same(plan.collect(batch_rows=2), FRAME)
 
 
 def test_options_of_scans_of_csv(tmp_path):
@@ -76,7 +93,5 @@ def test_options_of_scans_of_csv(tmp_path):
         NotImplementedError, match=r"scan_csv: nrows=2 is not supported. Use read_csv"
     ):
         scan_csv(tmp_path / "f.csv", nrows=2)
-    with pytest.raises(NotImplementedError, match="compressed or not on this machine"):
-        scan_csv(tmp_path / "f.csv.gz")
     with pytest.raises(TypeError, match="unexpected keyword argument 'bogus'"):
         scan_csv(tmp_path / "f.csv", bogus=2)
