@@ -16,6 +16,7 @@ from ..table._column_labels import Labels
 from ..table._expressions import apply_if_callable
 from ..table._filter import filter_rows
 from ..table._ndframe import FrameBase, SeriesBase
+from ..table._suggestions import resembling
 from ..table._tracing import answered_at_once, is_traced
 from ..table._types import Axis, LevelOrLevels
 from ._chained import OF_INDEXER, warn_of_chained
@@ -122,7 +123,8 @@ class LabelSelection(LevelSelection, RowSelection):
             return self._of_host_labels(rows)
         selected = self._like(filter_rows(self._table, self._flags_of([rows])))
         if not len(selected):
-            raise KeyError(rows)
+            meant = resembling(rows, self.index)
+            raise KeyError(rows if meant is None else f"{rows}. Did you mean {meant!r}?")
         return selected if len(selected) > 1 else selected.to_pandas().iloc[0]
 
     def _of_host_labels(self, rows: object) -> Any:
@@ -188,6 +190,10 @@ class FrameLabelSelection(FrameBase, LabelSelection):
         is_one = not isinstance(columns, (list, slice)) and columns in self._labels
         if is_one or (isinstance(columns, list) and self._are_names(columns)):
             return self[columns]
+        if isinstance(columns, str) and self._labels.num_levels == 1:
+            absent = self._labels.absent([columns])
+            if absent and self._labels.index.dtype.kind not in "mM":
+                raise absent
         numbered = pd.DataFrame([range(len(self._labels))], dtype=object)
         numbered.columns = self._labels.index
         selected = numbered.loc[:, columns]

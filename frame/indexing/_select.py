@@ -44,7 +44,7 @@ class FrameSelect(FrameBase):
             chosen.append(frame._table.columns[at])
             positions.append(at)
 
-        items = _as_items(columns)
+        items = as_items(columns)
         labels = [item for item in items if not is_expression(item)]
         if absent := _absent(frame, items, labels):
             raise absent
@@ -53,17 +53,7 @@ class FrameSelect(FrameBase):
                 for at in frame._labels.positions(item):
                     take(at)
                 continue
-            series = evaluated(item, frame)
-            if not isinstance(series, SeriesBase):
-                raise TypeError(
-                    f"expression {item!r} evaluated to an object of type {type(series).__name__}, "
-                    "expected a Series or DataFrame; pass it as a keyword argument instead"
-                )
-            if series._name is None:
-                raise TypeError(
-                    f"expression {item!r} evaluated to an unnamed Series; pass it as a "
-                    "keyword argument"
-                )
+            series = named(item, frame)
             frame[series._name] = series
             take(frame._labels.position(series._name))
         for name, value in values.items():
@@ -72,7 +62,26 @@ class FrameSelect(FrameBase):
         return frame._make_frame(chosen, frame._labels.take(positions))
 
 
-def _as_items(columns: tuple[Any, ...]) -> list[Any]:
+def named(item: object, frame: FrameBase) -> Any:
+    """The series of an expression, with the label that it has in the result.
+
+    Raises:
+        TypeError: the expression is no column, or has no label.
+    """
+    series = evaluated(item, frame)
+    if not isinstance(series, SeriesBase):
+        raise TypeError(
+            f"expression {item!r} evaluated to an object of type {type(series).__name__}, "
+            "expected a Series or DataFrame; pass it as a keyword argument instead"
+        )
+    if series._name is None:
+        raise TypeError(
+            f"expression {item!r} evaluated to an unnamed Series; pass it as a keyword argument"
+        )
+    return series
+
+
+def as_items(columns: tuple[Any, ...]) -> list[Any]:
     """The items of `select`: its arguments, or those of one list."""
 
     def is_sequence(item: object) -> bool:

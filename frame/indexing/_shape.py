@@ -2,7 +2,7 @@
 """`shape`, `columns`, `dtypes`, `select_dtypes`, `squeeze` and related attributes."""
 
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Self
 
 import jax
@@ -38,6 +38,16 @@ def pandas_dtype(column: Column, num_rows: Count) -> Any:
     return column.dtype if column.is_numeric else pd.api.types.pandas_dtype(column.dtype_name)
 
 
+def piped(of: object, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """What `pipe` returns: a function of an object, which is its first argument or a named one."""
+    if not isinstance(func, tuple):
+        return func(of, *args, **kwargs)
+    func, keyword = func
+    if keyword in kwargs:
+        raise ValueError(f"{keyword} is both the pipe target and a keyword argument")
+    return func(*args, **{keyword: of}, **kwargs)
+
+
 class Shape(NDFrame):
     """Attributes that frames and series share."""
 
@@ -62,12 +72,7 @@ class Shape(NDFrame):
 
     def pipe(self, func: Any, *args: Any, **kwargs: Options) -> Any:
         """Calls `func(self, *args, **kwargs)`."""
-        if not isinstance(func, tuple):
-            return func(self, *args, **kwargs)
-        func, keyword = func
-        if keyword in kwargs:
-            raise ValueError(f"{keyword} is both the pipe target and a keyword argument")
-        return func(*args, **{keyword: self}, **kwargs)
+        return piped(self, func, args, kwargs)
 
     def block_until_ready(self) -> Self:
         """Waits until the arrays are computed."""

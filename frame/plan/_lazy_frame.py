@@ -6,8 +6,11 @@ from typing import Any, NoReturn, Self
 
 import pandas as pd
 
+from ..indexing._select import as_items, named
+from ..indexing._shape import piped
 from ..table._expressions import is_expression
 from ..table._ndframe import FrameBase, NDFrame
+from ..table._suggestions import resembling
 from ..table._tracing import is_traced
 from ..table._types import Axis, LabelOrLabels
 from ..table._unsupported import lacking
@@ -79,9 +82,37 @@ class FramePlan(RecordedFrame, Lazy):
             return self[name]
         if not name.startswith("_") and hasattr(NDFrame.frame_class, name):
             raise self._unheld(name)
+        meant = None if name.startswith("_") else resembling(name, self._plan.labels)
+        suggestion = "" if meant is None else f". Did you mean {meant!r}?"
         raise lacking("JaxFrame", name) or AttributeError(
-            f"'LazyFrame' object has no attribute {name!r}"
+            f"'LazyFrame' object has no attribute {name!r}{suggestion}"
         )
+
+    def pipe(self, func: Any, *args: Any, **kwargs: Any) -> Any:
+        """Calls `func(self, *args, **kwargs)`."""
+        return piped(self, func, args, kwargs)
+
+    def select(self, *columns: object, **values: object) -> Self:
+        """The given columns, in the order of the arguments; see `JaxFrame.select`.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame, col
+            >>> plan = JaxFrame({"x": [1, 2], "y": [3, 4]}).lazy()
+            >>> plan.select("y", total=col("x") + col("y")).collect().total.tolist()
+            [4, 6]
+        """
+        plan: Any = self
+        chosen: list[Any] = []
+        for item in as_items(columns):
+            if is_expression(item):
+                label = named(item, plan._plan.empty)._name
+                plan = plan.assign(**{label: item})
+                chosen.append(label)
+            else:
+                chosen.append(item)
+        for name, value in values.items():
+            plan = plan.assign(**{name: value})
+        return plan[[*chosen, *values]]
 
     def filter(
         self, items: object = None, like: object = None, regex: object = None, axis: Axis = None

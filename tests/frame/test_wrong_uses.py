@@ -208,6 +208,7 @@ def test_raises_what_pandas_raises(use):
         lambda f: f.merge(f, on="bogus"),
         lambda f: f.drop_duplicates("bogus"),
         lambda f: f.nlargest(1, "bogus"),
+        lambda f: f.loc[:, "bogus"],
         lambda f: f.dropna(subset=["bogus"]),
         lambda f: f.groupby("k")["bogus"],
         lambda f: f.groupby("k")[["x", "bogus"]],
