@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`series.dt`: calendar fields, rounding and formatting of datetimes and timedeltas."""
+"""`series.dt` of datetimes and timedeltas: calendar fields, zones and formatting."""
 
-import functools
 from typing import Any
 
 import jax.numpy as jnp
@@ -11,138 +10,16 @@ import pandas as pd
 from ..table._column import NAT, Column, ColumnType, of_family, plain
 from ..table._column_labels import Labels
 from ..table._distinct_values import through_values
-from ..table._dtypes import wide
 from ..table._recode import strings_at
-from ..table._take import any_missing, settled
 from ..table._tracing import at_once, is_traced
-from ..table._units import PER_SECOND, with_unit
-from ..table._unsupported import instead_of
-from ..table._wall_times import converted, instants, localized, wall_times
+from ..table._units import PER_SECOND
+from ..table._wall_times import converted, localized
 from ._calendar import SECONDS_PER_DAY, part_of, rounded, total_seconds
 from ._period import periods_of_times
+from ._time_methods import TimeMethods, part
 
 _DAYS = pd.date_range("2001-01-01", periods=7).day_name()
 _MONTHS = pd.date_range("2001-01-01", periods=12, freq="MS").month_name()
-# The first second whose year is an int32, and the first one after the last such second.
-_FIRST, _AFTER_LAST = (
-    np.datetime64(f"{year}-01-01", "s").astype(np.int64) for year in (-(2**31), 2**31)
-)
-
-
-def _part(part: str, about: str) -> Any:
-    def get_part(self: "TimeMethods") -> Any:
-        return self._series._with_column(self._part_column(part))
-
-    get_part.__doc__ = about
-    return property(get_part)
-
-
-class TimeMethods:
-    """Methods that datetimes and timedeltas share."""
-
-    _pandas: Any
-
-    def __init__(self, series: Any):
-        self._series = series
-        self._column: Column = series._only
-
-    def __getattr__(self, name: str) -> Any:
-        if not name.startswith("_") and hasattr(self._pandas.dt, name):
-            remedy = instead_of(type(self).__name__, name)
-            raise NotImplementedError(f"dt: {name} is not supported. Use {remedy}.")
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute {name!r}")
-
-    @property
-    def unit(self) -> str:
-        """Time unit, one of "s", "ms", "us" and "ns"."""
-        return self._column.type.unit or "ns"
-
-    def as_unit(self, unit: str) -> Any:
-        """Converts to another unit, rounding down.
-
-        Differences from pandas:
-            Inside `jit` a time past the range of the unit becomes NaT, where pandas raises.
-        """
-        if unit not in PER_SECOND:
-            raise ValueError(f"Supported units are 's', 'ms', 'us', 'ns', got {unit!r}")
-        column = with_unit(self._column, unit, self._series._table.num_rows)
-        return self._series._with_column(column)
-
-    def floor(
-        self, freq: object, ambiguous: object = "raise", nonexistent: object = "raise"
-    ) -> Any:
-        """Rounds down to a multiple of a fixed frequency, such as "h" or "15min".
-
-        Differences from pandas:
-            Inside `jit` a result that overflows 64 bits is missing, where pandas raises.
-        """
-        return self._rounded("floor", freq, ambiguous, nonexistent)
-
-    def ceil(self, freq: object, ambiguous: object = "raise", nonexistent: object = "raise") -> Any:
-        """Rounds up to a multiple of a fixed frequency; see `floor`."""
-        return self._rounded("ceil", freq, ambiguous, nonexistent)
-
-    def round(
-        self, freq: object, ambiguous: object = "raise", nonexistent: object = "raise"
-    ) -> Any:
-        """Rounds to the nearest multiple of a fixed frequency, half to even; see `floor`."""
-        return self._rounded("round", freq, ambiguous, nonexistent)
-
-    def _rounded(self, how: str, freq: Any, ambiguous: Any, nonexistent: Any) -> Any:
-        nanoseconds = int(pd.tseries.frequencies.to_offset(freq).nanos)
-        step, remainder = divmod(nanoseconds, 10**9 // PER_SECOND[self.unit])
-        if not step:
-            return self._series
-        if remainder:
-            raise ValueError(f"dt.{how}: {freq!r} is not a multiple of the unit {self.unit!r}")
-        walls = self._walls
-        data, overflows = rounded(walls.data, how, np.int64(step))
-        num_rows = self._series._table.num_rows
-        if not is_traced(overflows, num_rows) and bool(any_missing(~overflows, num_rows)):
-            raise OverflowError(f"dt.{how}: a multiple of {freq!r} does not fit {self.unit!r}")
-        return self._at_walls(Column(data, None, walls.type), ambiguous, nonexistent)
-
-    @functools.cached_property
-    def _walls(self) -> Column:
-        """The times as clocks of the zone show them."""
-        return wall_times(self._column)
-
-    def _at_walls(
-        self, walls: Column, ambiguous: object = "raise", nonexistent: object = "raise"
-    ) -> Any:
-        """The series of the instants at which clocks of its zone show some times."""
-        zone = self._column.type.zone
-        if zone is not None:
-            walls = instants(walls, zone, self._series._table, ambiguous, nonexistent)
-        return self._series._with_column(walls)
-
-    def _part_column(self, part: str, dtype: Any = None) -> Column:
-        data = part_of(self._walls.data, part, self.unit)
-        if data.dtype == jnp.bool_:
-            if not self._column.is_nullable:
-                return Column(data)
-            flags = Column(data, self._column.present())
-            return of_family(flags, self._column.family)
-        data = data if dtype is None else data.astype(dtype)
-        num_rows, present = self._series._table.num_rows, self._column.present()
-        if part.endswith("year") and self.unit == "s":
-            # Only seconds reach so far.
-            times = self._walls.data
-            is_held = ~present | ((times >= _FIRST) & (times < _AFTER_LAST))
-            if not is_traced(is_held, num_rows) and bool(any_missing(is_held, num_rows)):
-                raise ValueError(
-                    f"dt.{part.removeprefix('iso_')}: a year is out of range for the int32 result. "
-                    "Compare the times with the ends of a year."
-                )
-            present = present & is_held
-        if self._column.is_nullable:
-            # In Arrow, parts of days are of 32 bits.
-            is_short = self._column.kind == "timedelta"
-            data = data.astype(wide(np.int32 if is_short else np.int64))
-        column = of_family(Column(data, present), self._column.family)
-        return settled(column, num_rows)
-
-
 _DATES = ColumnType("date", family="arrow")
 
 
@@ -158,29 +35,29 @@ class DatetimeMethods(TimeMethods):
 
     _pandas = pd.Series([], dtype="datetime64[us]")
 
-    year: Any = _part("year", "The year.")
-    month: Any = _part("month", "The month, from 1.")
-    day: Any = _part("day", "The day of the month, from 1.")
-    hour: Any = _part("hour", "The hour.")
-    minute: Any = _part("minute", "The minute.")
-    second: Any = _part("second", "The second.")
-    microsecond: Any = _part("microsecond", "The microseconds of the second.")
-    nanosecond: Any = _part("nanosecond", "The nanoseconds of the microsecond.")
-    quarter: Any = _part("quarter", "The quarter, from 1.")
-    day_of_week: Any = _part("day_of_week", "The day of the week, Monday 0.")
-    day_of_year: Any = _part("day_of_year", "The day of the year, from 1.")
-    days_in_month: Any = _part("days_in_month", "How many days the month has.")
+    year: Any = part("year", "The year.")
+    month: Any = part("month", "The month, from 1.")
+    day: Any = part("day", "The day of the month, from 1.")
+    hour: Any = part("hour", "The hour.")
+    minute: Any = part("minute", "The minute.")
+    second: Any = part("second", "The second.")
+    microsecond: Any = part("microsecond", "The microseconds of the second.")
+    nanosecond: Any = part("nanosecond", "The nanoseconds of the microsecond.")
+    quarter: Any = part("quarter", "The quarter, from 1.")
+    day_of_week: Any = part("day_of_week", "The day of the week, Monday 0.")
+    day_of_year: Any = part("day_of_year", "The day of the year, from 1.")
+    days_in_month: Any = part("days_in_month", "How many days the month has.")
     dayofweek: Any = day_of_week
     weekday: Any = day_of_week
     dayofyear: Any = day_of_year
     daysinmonth: Any = days_in_month
-    is_month_start: Any = _part("is_month_start", "Whether it is the first day of a month.")
-    is_month_end: Any = _part("is_month_end", "Whether it is the last day of a month.")
-    is_quarter_start: Any = _part("is_quarter_start", "Whether it is the first day of a quarter.")
-    is_quarter_end: Any = _part("is_quarter_end", "Whether it is the last day of a quarter.")
-    is_year_start: Any = _part("is_year_start", "Whether it is the first day of a year.")
-    is_year_end: Any = _part("is_year_end", "Whether it is the last day of a year.")
-    is_leap_year: Any = _part("is_leap_year", "Whether the year has 366 days.")
+    is_month_start: Any = part("is_month_start", "Whether it is the first day of a month.")
+    is_month_end: Any = part("is_month_end", "Whether it is the last day of a month.")
+    is_quarter_start: Any = part("is_quarter_start", "Whether it is the first day of a quarter.")
+    is_quarter_end: Any = part("is_quarter_end", "Whether it is the last day of a quarter.")
+    is_year_start: Any = part("is_year_start", "Whether it is the first day of a year.")
+    is_year_end: Any = part("is_year_end", "Whether it is the last day of a year.")
+    is_leap_year: Any = part("is_leap_year", "Whether the year has 366 days.")
 
     @property
     def tz(self) -> Any:
@@ -349,10 +226,10 @@ class TimedeltaMethods(TimeMethods):
 
     _pandas = pd.Series([], dtype="timedelta64[us]")
 
-    days: Any = _part("days", "Whole days, rounded down.")
-    seconds: Any = _part("seconds", "Seconds beyond the days.")
-    microseconds: Any = _part("microsecond", "Microseconds beyond the seconds.")
-    nanoseconds: Any = _part("nanosecond", "Nanoseconds beyond the microseconds.")
+    days: Any = part("days", "Whole days, rounded down.")
+    seconds: Any = part("seconds", "Seconds beyond the days.")
+    microseconds: Any = part("microsecond", "Microseconds beyond the seconds.")
+    nanoseconds: Any = part("nanosecond", "Nanoseconds beyond the microseconds.")
 
     def total_seconds(self) -> Any:
         """The timedelta in seconds."""

@@ -106,14 +106,14 @@ def table_of_arrow(
     capacity = layout.capacity_for(max(table.num_rows, least))
     labels, stored, level_names, numbers, families = _labels_of(table.schema)
 
+    wanted: Mapping[str, Family] = {}
     if isinstance(backend, str):
-        backend = dict.fromkeys(
-            (name for name in table.column_names if name not in stored), backend
-        )
-    wanted = {} if backend is None else backend
+        wanted = dict.fromkeys((name for name in table.column_names if name not in stored), backend)
+    elif backend is not None:
+        wanted = backend
 
     def made(name: str) -> Column:
-        family = wanted.get(name, families.get(name))
+        family: Family | None = wanted.get(name) or families.get(name)
         if name in strings:
             return of_family(strings_from(table[name], capacity, layout, name), family)
         keeps_mask = keeps_masks or family is not None
@@ -185,15 +185,18 @@ def _pandas_answer(serialized: bytes) -> _Answer:
         if len(empty_frame.columns) + len(stored) != len(schema.names):
             raise ValueError("they describe other columns")
         numbers = _range_of(metadata)
-        told = [(one["field_name"], _family_told(one)) for one in metadata["columns"]]
+        # Arrow's own conversion forgets those of the index, and that strings were Arrow's.
+        families: dict[str, Family] = {}
+        for one in metadata["columns"]:
+            family = _family_told(one)
+            if family is not None:
+                families[one["field_name"]] = family
     except (pa.ArrowException, ArithmeticError, AttributeError, LookupError, TypeError,
             ValueError) as error:  # fmt: skip
         raise MalformedMetadata(
             f"pandas' metadata of the Arrow schema are malformed: {error!r}. Remove them with "
             "replace_schema_metadata(None)."
         ) from error
-    # Arrow's own conversion forgets those of the index, and that strings were Arrow's.
-    families = {name: family for name, family in told if family is not None}
     names = tuple(empty_frame.index.names)
     return _Answer(empty_frame.columns, tuple(stored), names, numbers, families)
 
