@@ -12,7 +12,6 @@ from ..contract._moved import with_tangents
 from ..contract._platform import by_platform
 from ..contract._take import take_rows, take_rows_or_zeros
 from ..contract._typing import Array
-from ..kernels.base._cuda import on_cuda
 from ..kernels.move._compact import flagged_rows
 from ..kernels.sort._put_back import put_back, take_permuted
 from ..kernels.sort._radix_sort import sort_columns
@@ -64,14 +63,14 @@ class KeyRuns(NamedTuple):
             is_run = jax.lax.iota(jnp.int32, capacity) < num_runs
             return take_rows_or_zeros(rows, heads, is_run), num_runs
 
-        def by_shifts(rows: Any, sorted_rows: Any, runs: KeyRuns) -> tuple[Any, Array]:
+        def in_order(rows: Any, sorted_rows: Any, runs: KeyRuns) -> tuple[Any, Array]:
             moved = runs.moved(rows) if sorted_rows is None else sorted_rows
             return select_rows(moved, runs.is_head, capacity, runs.num_valid)
 
         runs = self._replace(columns=(), rows=None)
-        # A kernel selects sorted rows in one pass.
-        cuda = on_cuda(by_shifts) if sorted_rows is not None else {}
-        return by_platform(rows, sorted_rows, runs, tpu=by_shifts, default=by_ids, **cuda)
+        # Sorted rows are selected without row ids, which a sort on GPU may leave out.
+        gpu = {} if sorted_rows is None else {"cuda": in_order, "rocm": in_order}
+        return by_platform(rows, sorted_rows, runs, tpu=in_order, default=by_ids, **gpu)
 
     def lengths(self, capacity: int) -> Array:
         """The length of each run, int32, padded with zeros."""
