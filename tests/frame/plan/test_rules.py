@@ -166,6 +166,20 @@ def test_filters_in_a_row_keep_the_rows_of_all(sources):
     assert_same(plan.collect(optimizations=fused), filtered(eager[0]).to_pandas())
 
 
+@pytest.mark.parametrize("how", ["left", "right", "outer"])
+def test_a_filter_does_not_turn_matches_into_missing_values(sources, how):
+    eager, (memory, _) = sources
+
+    def filtered(frame, other):
+        wide = frame[["k", "y"]].rename(columns={"y": "of_left"})
+        small = few(other)[["k", "x"]].rename(columns={"x": "of_right"})
+        rows = wide.merge(small, on="k", how=how)
+        # Labels that nobody needs: filters may move below joins.
+        return rows[~(rows.of_right > 0) & ~(rows.of_left < 0)].reset_index(drop=True)
+
+    assert_same(filtered(*memory).collect(), filtered(*eager).to_pandas())
+
+
 def test_constants_are_folded_and_nothing_else(sources):
     _, (memory, _) = sources
     from_query = Expression("*", (Expression("+", (60, 1)), 2))
