@@ -12,7 +12,6 @@ from ...primitives.staging import tiered
 from ..table._column import NAT, Array, Column, ColumnType
 from ..table._distinct_values import through_values
 from ..table._table import Table
-from ..table._unsupported import instead_of
 from ._calendar import SECONDS_PER_DAY, part_of, rounded
 
 # The periods that the device counts from the parts of a date: how many a year has.
@@ -103,8 +102,7 @@ class PeriodMethods:
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_") and hasattr(pd.Series([], dtype="period[D]").dt, name):
-            remedy = instead_of("PeriodMethods", name)
-            raise NotImplementedError(f"dt: {name} is not supported. Use {remedy}.")
+            raise NotImplementedError(f"dt: {name} is not supported. Use to_pandas().dt.{name}.")
         raise AttributeError(f"'PeriodMethods' object has no attribute {name!r}")
 
     @property

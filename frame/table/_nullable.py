@@ -114,8 +114,8 @@ def default_dtype(dtype: Any) -> Any:
     if zone is None and (is_number or pa.types.is_timestamp(kind) or pa.types.is_duration(kind)):
         return np.dtype(kind.to_pandas_dtype())
     raise NotImplementedError(
-        f"JaxFrame: a nullable dtype must be of numbers, bools, strings, or times without a zone, "
-        f"got {dtype}. Convert it first, with astype of a default dtype."
+        f"JaxFrame: a nullable dtype must be of numbers, bools, strings, times or decimals, got "
+        f"{dtype}. Convert it first, with astype of a default dtype."
     )
 
 
