@@ -166,6 +166,7 @@ def test_filters_in_a_row_keep_the_rows_of_all(sources):
     assert_same(plan.collect(optimizations=fused), filtered(eager[0]).to_pandas())
 
 
+@pytest.mark.covered_apart
 @pytest.mark.parametrize("how", ["left", "right", "outer"])
 def test_a_filter_does_not_turn_matches_into_missing_values(sources, how):
     eager, (memory, _) = sources
