@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs with lists, zones, nullable numbers and decimals."""
+"""Programs with lists, zones, nullable numbers, objects and decimals."""
 
+import datetime
 import decimal
 
 
@@ -104,6 +105,22 @@ def nullable_numbers(pd):
         df.dtypes.astype(str).tolist(),
         df[df["open"].fillna(False)],
     )
+
+
+def mixed_objects(pd):
+    df = pd.DataFrame({"key": ["a", "b", "c", "d"], "value": [1, "two", None, 3.5]})
+    df["type"] = df["value"].apply(lambda v: type(v).__name__)
+    df["number"] = pd.to_numeric(df["value"], errors="coerce")
+    df["text"] = df["value"].fillna("none").astype(str)
+    df["is_text"] = df["value"].map(lambda v: isinstance(v, str))
+    counts = df["type"].value_counts().sort_index()
+    flagged = df[df["value"] == "two"]
+    objects = pd.Series([1, "x", None], dtype=object)
+    df["date"] = pd.to_datetime(["2024-01-01", "2024-01-02", "2024-01-02", "2024-01-03"])
+    df["day"] = df["date"].dt.date
+    per_day = df.groupby("day")["key"].count()
+    late = df[df["day"] > datetime.date(2024, 1, 1)]
+    return df, counts, flagged, objects.isna(), per_day, late
 
 
 def decimals(pd):
