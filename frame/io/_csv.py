@@ -208,7 +208,7 @@ class FrameCsv(FrameBase):
         frame = frame._with_columns(
             [
                 as_texts(column, rows.num_rows, rows.layout, "to_csv")
-                if column.kind == "object"
+                if column.kind in ("object", "list")
                 else column
                 for column in rows.columns
             ]

@@ -98,3 +98,8 @@ def test_casts_to_lists():
     assert lists.astype(object).dtype == object
     with pytest.raises(TypeError, match="Cannot cast int64 to list"):
         JaxSeries([1]).astype(dtype)
+
+
+def test_text_of_lists_in_csv():
+    words = JaxSeries(["a b", None, "c"], name="w").str.split().to_frame()
+    assert words.to_csv(index=False).splitlines() == ['"w"', "\"['a', 'b']\"", "", "\"['c']\""]
