@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ..reductions._describe import named_percentiles
-from ..table._column import Column, as_floats
+from ..table._column import Column, as_floats, of_family
 from ..table._column_labels import Labels
 from ..table._dtypes import wide
 from ._agg import nested
@@ -40,9 +40,10 @@ class GroupByDescription(GroupByBase):
         specs |= {**dict(zip(names, middle, strict=True)), "max": Reduction("max")}
         grouped = self._picked(self._described())
         plan = [(at, spec) for at in range(len(grouped._positions)) for spec in specs.values()]
+        families = [grouped._columns[at].family for at, _ in plan]
         columns = [
-            Column(as_floats(column).data.astype(wide(np.float64)))
-            for column in grouped._reduced(plan)
+            of_family(Column(as_floats(column).data.astype(wide(np.float64))), family)
+            for column, family in zip(grouped._reduced(plan), families, strict=True)
         ]
         if self._is_series:
             return self._one_each(columns, Labels.of(list(specs)))

@@ -63,8 +63,8 @@ class SeriesGroupByRankedRows(GroupByBase):
         keys = list(ordered_keys(column, descending=largest))
         if len(keys) > 1:
             raise NotImplementedError(
-                f"groupby: {caller} inside jit needs integers without missing values. Call fillna "
-                "first."
+                f"groupby: {caller} inside jit, or of a nullable dtype, needs integers without "
+                "missing values. Call fillna first."
             )
         key, descending = keys[0]
         k = min(max(int(as_scalar(n, "n")), 0), table.capacity)

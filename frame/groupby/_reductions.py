@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..reductions._quantiles import INTERPOLATIONS
-from ..table._column import Column
+from ..table._column import Column, of_family
 from ..table._column_labels import Labels
 from ..table._table import is_row
 from ..table._take import take_columns
@@ -128,6 +128,8 @@ class GroupByReductions(GroupByBase):
     def size(self) -> Any:
         """Counts the rows of each group, with missing values."""
         column = self._sizes()
+        if self._is_series:
+            column = of_family(column, self._columns[0].family)
         if not self._options.as_index:
             if "size" in self._grouped.key_names:
                 raise ValueError("cannot insert size, already exists")

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...primitives.staging import tiered
 from ..table._arguments import check_flag
-from ..table._column import Array, Column, ordered_keys
+from ..table._column import Array, Column, of_family, ordered_keys
 from ..table._column_labels import Labels
 from ..table._dtypes import wide
 from ..table._filter import filter_rows
@@ -67,6 +67,9 @@ class GroupByValueCounts(GroupByReductions):
             own, options = table.index.levels[: len(keys)], Options(sort=False, dropna=False)
             segments = make_groups(own, table, options).segments
             table = table.with_columns([Column(_shares(table.columns[0].data, segments))])
+        if self._is_series and self._columns[0].is_nullable:
+            counts = of_family(table.columns[0], self._columns[0].family)
+            table = table.with_columns([counts])
         return self._counts_shown(table, "proportion" if normalize else "count")
 
     def _counts_shown(self, table: Table, name: str) -> Any:

@@ -39,7 +39,11 @@ def _flags_of_nullable(column: Column, values: object, table: Table, method: str
         listed = list(listed)
         # For Arrow all missing values are one.
         of_arrow = column.family == "arrow"
-        has_na = any(value is pd.NA or (of_arrow and pd.isna(value)) for value in listed)
+        # pandas looks for NA among objects only.
+        may_have_na = of_arrow or not isinstance(values, (SeriesBase, pd.Series))
+        has_na = may_have_na and any(
+            value is pd.NA or (of_arrow and pd.isna(value)) for value in listed
+        )
         values = [value for value in listed if not pd.isna(value)] if listed else listed
     else:
         has_na = False

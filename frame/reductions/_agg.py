@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..table._arguments import only_rows
-from ..table._column import NUMBER
+from ..table._column import NUMBER, Column, of_family
 from ..table._column_labels import Labels
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._tracing import is_traced
@@ -87,6 +87,13 @@ class Transformation(NDFrame):
         return self._make_frame(columns, frame._labels.take(positions))
 
 
+def _in_family(result: Any, column: Column) -> Any:
+    """Several reductions of a column of a frame: numbers of a nullable one are nullable."""
+    if not isinstance(result, SeriesBase) or not column.is_nullable or not column.is_numeric:
+        return result
+    return result._with_column(of_family(result._only, column.family))
+
+
 class SeriesAggregation(Transformation, SeriesBase):
     """Several reductions of a series at once."""
 
@@ -160,8 +167,10 @@ class FrameAggregation(Transformation, FrameBase):
         if isinstance(func, str) or getattr(np, getattr(func, "__name__", ""), None) is func:
             return apply_one(self, func, args, named)
         parts = {
-            label: self._series_at(position).agg(func, 0, *args, **named)
-            for position, label in enumerate(self._labels)
+            label: _in_family(self._series_at(position).agg(func, 0, *args, **named), column)
+            for position, (label, column) in enumerate(
+                zip(self._labels, self._table.columns, strict=True)
+            )
         }
         return self._joined(parts)
 
