@@ -273,7 +273,7 @@ def test_a_sharding_that_is_none_of_rows():
 
 def test_arithmetic_of_objects_names_the_column():
     frame = JaxFrame({"lists": [[1], [2, 3]], "x": [1.0, 2.0]})
-    for run in (lambda f: f["lists"] + 1, lambda f: f["lists"].sum(), lambda f: f["lists"].mean()):
+    for run in (lambda f: f["lists"] + 1, lambda f: f["lists"] * 0.5, lambda f: f["lists"].mean()):
         with pytest.raises((TypeError, NotImplementedError), match="lists"):
             run(frame)
 

@@ -64,7 +64,7 @@ def test_wrong_uses_are_pandas_errors():
     message = assert_same_error(lambda f: numbers(f, "b"), TEXTS)
     assert message.startswith("Unable to parse string")
     assert_same_error(lambda f: numbers(f, "c", errors="none"), TEXTS)
-    with pytest.raises(TypeError, match="Invalid object type"):
+    with pytest.raises(ValueError, match="Unable to parse string"):
         to_numeric(on_device(pd.Series([1, "a"], dtype=object)))
     with pytest.raises(NotImplementedError, match="astype"):
         to_numeric(on_device(TEXTS).d, downcast="integer")

@@ -2,9 +2,8 @@
 """melt."""
 
 import pandas as pd
-import pytest
 from frame_examples import mixed_frame
-from frame_parity import EVERYWHERE, assert_parity, assert_same_error, on_device
+from frame_parity import EVERYWHERE, assert_parity, assert_same_error
 
 
 def test_value_columns_below_each_other():
@@ -45,5 +44,4 @@ def test_wrong_uses():
     frame = mixed_frame()[["k", "s"]]
     assert_same_error(lambda f: f.melt("none"), frame)
     assert_same_error(lambda f: f.melt("k", value_name="k"), frame)
-    with pytest.raises(NotImplementedError, match="objects of several types"):
-        on_device(frame).melt()
+    assert_parity(lambda f: f.melt(), frame, ways=["eager"])
