@@ -46,7 +46,7 @@ from ._segments import add, as_given_ids
 
 REDUCE_OPS = tuple(op for op in SEGMENT_OPS if not op.startswith("arg"))
 Order = Literal["key", "first"]
-_NOT_COMPLEX = ("min", "max", "var", "std")
+_NOT_COMPLEX = ("min", "max", "var", "std", "logsumexp")
 # A second program for fewer rows would take longer to compile than it saves.
 LEAST_INDEXED_ROWS = 1 << 16
 # A table of 8 MiB for each reduction is filled in a millisecond.

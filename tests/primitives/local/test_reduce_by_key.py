@@ -39,7 +39,7 @@ def encoder(capacity=None):
 
 
 def takes(op, dtype):
-    return not (op in ("min", "max", "var", "std") and np.dtype(dtype).kind == "c")
+    return not (op in ("min", "max", "var", "std", "logsumexp") and np.dtype(dtype).kind == "c")
 
 
 def check(keys, values=None, num_valid=None, capacity=None):
