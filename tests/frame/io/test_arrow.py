@@ -75,10 +75,12 @@ def test_chunks_of_numbers_and_times(name, has_nulls, num_devices):
         assert series.isna().sum() == table["v"].null_count
 
 
-def test_a_time_zone_is_an_error_that_names_the_column():
-    table = pa.table({"t": pa.array([0], pa.timestamp("s", "UTC"))})
-    with pytest.raises(NotImplementedError, match="column 't' must be of a dtype"):
-        JaxFrame(table)
+@pytest.mark.parametrize("zone", ["UTC", "+02:00", "America/New_York"])
+def test_a_time_zone_stays(zone):
+    table = pa.table({"t": pa.array([0, None], pa.timestamp("s", zone))})
+    ours = JaxFrame(table)
+    assert ours.to_arrow().equals(table)
+    assert ours["t"].isna().tolist() == [False, True]
 
 
 def test_a_table_without_metadata_of_pandas():
