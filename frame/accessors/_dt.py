@@ -95,7 +95,7 @@ class DatetimeMethods(TimeMethods):
         """The same instants on the clocks of another zone; `None` gives UTC without a zone."""
         return self._series._with_column(converted(self._column, tz))
 
-    def to_period(self, freq: Any = None) -> Any:
+    def to_period(self, freq: object = None) -> Any:
         """The periods in which the times lie, by clocks of their zone.
 
         Works inside `jit` for days, months, quarters and years.

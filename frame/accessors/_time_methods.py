@@ -84,7 +84,7 @@ class TimeMethods:
         """Rounds to the nearest multiple of a fixed frequency, half to even; see `floor`."""
         return self._rounded("round", freq, ambiguous, nonexistent)
 
-    def _rounded(self, how: str, freq: Any, ambiguous: Any, nonexistent: Any) -> Any:
+    def _rounded(self, how: str, freq: Any, ambiguous: object, nonexistent: object) -> Any:
         nanoseconds = int(pd.tseries.frequencies.to_offset(freq).nanos)
         step, remainder = divmod(nanoseconds, 10**9 // PER_SECOND[self.unit])
         if not step:

@@ -103,7 +103,7 @@ def _as_grouping(key: object, table: Table, labels: Labels | None) -> Grouping:
     raise KeyError(f"no column {key!r}.{columns}")
 
 
-def _of_labels(key: object, table: Table) -> Column:
+def _of_labels(key: Any, table: Table) -> Column:
     """The keys that a function or a dict gives the labels of rows, on the host."""
     if is_traced(table.index, table.num_rows):
         raise NotImplementedError(

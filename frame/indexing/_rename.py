@@ -16,7 +16,7 @@ from ..table._in_place import with_inplace
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._row_index import RowIndex
 from ..table._suggestions import the_columns
-from ..table._types import Axis, LevelOrLevels, Options
+from ..table._types import Axis, LevelOrLevels
 from ._shape import columns_after, relabelled
 
 
@@ -33,7 +33,7 @@ class Renaming(NDFrame):
     def _with_index(self, index: RowIndex) -> Self:
         return self._like(self._table.replace(index=index))
 
-    def _named_index(self, mapper: Options, index: Any) -> RowIndex:
+    def _named_index(self, mapper: object, index: Any) -> RowIndex:
         empty = pd.Series(np.empty(0), index=index_names(self._table.index))
         given = {"mapper": mapper, "index": index}
         renamed = empty.rename_axis(**{key: one for key, one in given.items() if one is not ...})

@@ -65,7 +65,7 @@ def set_where(owner: Any, mask: object, value: object) -> None:
     owner._table = result._table
 
 
-def update_rows(owner: Any, other: Any, **how: Any) -> None:
+def update_rows(owner: Any, other: object, **how: Any) -> None:
     """Sets the values that another object has and does not miss, by label; pandas finds them."""
     if not has_host(owner._is_traced):
         raise NotImplementedError(

@@ -118,7 +118,7 @@ class Missing(NDFrame):
             columns[number] = columns[number].moved(arrays)
         return self._with_columns(columns)
 
-    def _filled_in_area(self, method: str, limit: int | None, limit_area: Any) -> Self:
+    def _filled_in_area(self, method: str, limit: int | None, limit_area: object) -> Self:
         """Values filled where there is a value on both sides, or on one side only."""
         if limit_area not in ("inside", "outside"):
             raise ValueError(f"Invalid limit_area value '{limit_area}'.")

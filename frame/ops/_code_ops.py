@@ -170,7 +170,7 @@ def combine_categories(op: str, a: Any, b: Any) -> Column:
     return Column(compare_codes(op, a.data, codes))
 
 
-def _check_order(op: str, a: Column, b: Column) -> None:
+def _check_order(op: str, a: Any, b: Any) -> None:
     categories = [x for x in (a, b) if isinstance(x, Column) and x.kind == "category"]
     is_order = op not in ("eq", "ne")
     # Strings on the left compare by value, whatever the order of the categories.

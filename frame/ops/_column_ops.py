@@ -40,7 +40,7 @@ from ._safe_gradient import by_row
 
 
 def combine(
-    op: str, pairs: Sequence[tuple[object, object]], num_rows: Count, names: Sequence[object] = ()
+    op: str, pairs: Sequence[tuple[object, object]], num_rows: Count, names: Any = ()
 ) -> tuple[Column, ...]:
     """Applies an operation to pairs of operands; all pairs of numbers share one compiled call.
 
@@ -73,9 +73,7 @@ def _is_nullable(side: Any) -> bool:
     return isinstance(side, Column) and side.family is not None
 
 
-def _combine_nullable(
-    op: str, a: object, b: object, num_rows: Count, names: Sequence[object]
-) -> Column:
+def _combine_nullable(op: str, a: object, b: object, num_rows: Count, names: Any) -> Column:
     """Applies an operation to a pair that may have a column of a nullable dtype."""
     if not (_is_nullable(a) or _is_nullable(b)):
         return combine(op, [(a, b)], num_rows, names)[0]

@@ -123,7 +123,7 @@ def combine_times(op: str, a: Any, b: Any, times: list[Time | None], num_rows: C
     raise invalid(op, a, b)
 
 
-def _compared(op: str, a: Column, b: Column, x: Time, y: Time) -> Column:
+def _compared(op: str, a: Any, b: Any, x: Time, y: Time) -> Column:
     """Compares times, deferred if possible."""
     is_coarser = PER_SECOND[x.unit] <= PER_SECOND[y.unit]
     if isinstance(a, Scalar) or not (is_coarser or isinstance(b, Scalar)):

@@ -55,7 +55,7 @@ def declared(
     return new[root]
 
 
-def _declared_call(call: Call, find: Find, every_step: bool, wanted: Labels) -> Node:
+def _declared_call(call: Any, find: Find, every_step: bool, wanted: Labels) -> Node:
     arguments = _with_declared(call, find, wanted)
     if arguments is not None:
         call = Call.of(call.method, call.inputs, arguments)

@@ -88,7 +88,7 @@ class FramePlan(RecordedFrame, Lazy):
             f"'LazyFrame' object has no attribute {name!r}{suggestion}"
         )
 
-    def pipe(self, func: Any, *args: Any, **kwargs: Any) -> Any:
+    def pipe(self, func: object, *args: Any, **kwargs: Any) -> Any:
         """Calls `func(self, *args, **kwargs)`."""
         return piped(self, func, args, kwargs)
 

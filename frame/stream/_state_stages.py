@@ -11,7 +11,7 @@ from ..plan._node import Call, Node
 from ..table._column import of_family
 from ..table._column_labels import Labels
 from ..table._holes import with_holes_elsewhere
-from ..table._ndframe import FrameBase, SeriesBase
+from ..table._ndframe import SeriesBase
 from ..table._types import Options
 from ._by_key import keys_of, reduced
 from ._distinct import NumberedDistinctRows
@@ -231,7 +231,7 @@ def _summed(frames: Iterable[Any], total: list[int]) -> Iterator[Any]:
         yield frame
 
 
-def keyed_columns(batch: FrameBase, labels: list[Hashable], keys: list[str]) -> Any:
+def keyed_columns(batch: Any, labels: list[Hashable], keys: list[str]) -> Any:
     """The batch with its columns under other names."""
     is_series = isinstance(batch, SeriesBase)
     columns = [batch._only] if is_series else [batch._column(label) for label in labels]

@@ -128,7 +128,7 @@ class Batches:
         self._made.close()
         self._next = ()
 
-    def _position_of(self, state: Options) -> Position:
+    def _position_of(self, state: Options | None) -> Position:
         if state is None:
             return Position()
         values = dict(state)

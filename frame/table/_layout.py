@@ -11,7 +11,6 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from ...primitives._sized import in_steps
 from ...primitives.staging import tiered
 from ...shardings._row_axes import RowAxes
-from ._types import Sharding
 
 # Frames of few rows share their programs.
 LEAST_CAPACITY = 64
@@ -113,7 +112,7 @@ class _OnHost(Layout):
 ONE_DEVICE, ON_HOST = Layout(), _OnHost()
 
 
-def layout_of(sharding: Sharding, caller: str) -> Layout:
+def layout_of(sharding: object, caller: str) -> Layout:
     """Converts a `sharding=` argument to a layout."""
     if sharding is None:
         return ONE_DEVICE

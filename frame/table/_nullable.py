@@ -63,7 +63,7 @@ def backend_family(backend: Any, caller: str) -> Family:
     return families[backend]
 
 
-def is_nullable(dtype: Any) -> bool:
+def is_nullable(dtype: object) -> bool:
     """Whether a dtype of pandas is nullable."""
     return family_of(dtype) is not None
 
@@ -85,7 +85,7 @@ def nullable_dtype(
     return pd.ArrowDtype(pa.from_numpy_dtype(dtype))
 
 
-def has_dtype(family: Family, kind: str, dtype: Any) -> bool:
+def has_dtype(family: Family, kind: str, dtype: object) -> bool:
     """Whether a family has a dtype for a kind of column whose array is of `dtype`."""
     if kind == "number":
         return dtype in _MASKED or (family == "arrow" and dtype == np.float16)

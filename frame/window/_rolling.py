@@ -125,7 +125,7 @@ class Windows(WindowApply, WindowStatistics):
         values = self._values(data, missing, table.num_rows)
         return list(map(Column, reduce_windows(values, rows.segment_ids, reach, plan)))
 
-    def _shown(self, of: FrameBase, reduced: Sequence[Array], carried: Column | None) -> Any:
+    def _shown(self, of: Any, reduced: Sequence[Array], carried: Column | None) -> Any:
         result = self._with_on(of._with_columns([Column(one) for one in reduced]), carried)
         return result if self._step == 1 else result.iloc[:: self._step]
 
