@@ -25,6 +25,7 @@ _MASKED = {
                  "float32", "float64")
 } | {np.dtype(np.bool_): pd.BooleanDtype()}  # fmt: skip
 
+_MASKED_TYPES = tuple(type(dtype) for dtype in _MASKED.values())
 _MASKED_NAMES = frozenset(("string", *(dtype.name for dtype in _MASKED.values())))
 
 
@@ -34,8 +35,7 @@ def family_of(dtype: Any) -> Family | None:
         return "arrow"
     if isinstance(dtype, pd.StringDtype):
         return None if dtype.na_value is np.nan else "masked"
-    is_masked = isinstance(dtype, (pd.Int64Dtype.__base__, pd.Float64Dtype.__base__))
-    return "masked" if is_masked or isinstance(dtype, pd.BooleanDtype) else None
+    return "masked" if isinstance(dtype, _MASKED_TYPES) else None
 
 
 def family_named(name: str) -> Family | None:

@@ -15,7 +15,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from mode_check import EXCUSED, Subject, check
 from mode_comparison import differences
-from mode_inputs import KINDS, PATTERNS, table_of, text_of_table
+from mode_inputs import KINDS, NULLABLE_KINDS, PATTERNS, table_of, text_of_table
 from mode_runs import MODES, SLOW, Modes, assert_schema
 from mode_subjects import (
     OPERATION_NAMES,
@@ -91,9 +91,10 @@ def test_an_operation_has_one_answer(tmp_path_factory, data):
 def test_every_kind_has_a_table():
     rng = np.random.default_rng(3)
     for pattern in PATTERNS:
-        table = table_of(rng, {kind: kind for kind in KINDS}, 40, pattern)
-        has_nulls = {name for name in KINDS if table[name].null_count}
-        assert has_nulls == {name for name in KINDS if name.endswith("h")}
+        kinds = (*KINDS, *NULLABLE_KINDS)
+        table = table_of(rng, {kind: kind for kind in kinds}, 40, pattern)
+        has_nulls = {name for name in kinds if table[name].null_count}
+        assert has_nulls == {name for name in kinds if name.endswith("h")}
     missing = table_of(rng, {"i8h": "i8h", "bh": "bh"}, 5, "all missing")
     assert [column.null_count for column in missing.columns] == [5, 5]
 
