@@ -78,7 +78,7 @@ class RecordedFrame:
     ) -> Any: ...
     def explode(
         self,
-        column: Any,
+        column: object,
         ignore_index: bool = ...,
         *,
         capacity: int | None = ...,
