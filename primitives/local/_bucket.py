@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from ..contract._arguments import (
     as_array,
@@ -23,6 +24,7 @@ from ..contract._take import take_rows
 from ..contract._typing import Array, ArrayLike, Int, Integer, PyTree
 from ..kernels.base._cuda import on_cuda
 from ..kernels.base._pallas import on_tpu
+from ..kernels.reduce._segments_on_tpu import MOST_SUMMED, counts_on_tpu
 from ..kernels.sort._bucket_order_cuda import MOST_BUCKETS, bucket_order_on_cuda
 from ..kernels.sort._bucket_ranks import MOST_BUCKETS as MOST_BUCKETS_ON_TPU
 from ..kernels.sort._bucket_ranks import bucket_ranks_on_tpu
@@ -190,13 +192,17 @@ def _order(bucket_ids: Array, num_valid: Array, num_buckets: int) -> BucketOrder
         )
 
     def tpu(bucket_ids: Array, num_valid: Array) -> BucketOrder:
-        inverse, offsets = bucket_ranks_on_tpu(bucket_ids, num_buckets, num_valid)
-        _, order = _group_by_sort(bucket_ids, num_buckets, num_valid)
-        return BucketOrder(order, inverse, offsets)
+        if num_buckets <= MOST_BUCKETS_ON_TPU:
+            inverse, offsets = bucket_ranks_on_tpu(bucket_ids, num_buckets, num_valid)
+            _, order = _group_by_sort(bucket_ids, num_buckets, num_valid)
+            return BucketOrder(order, inverse, offsets)
+        offsets, order = _group_on_tpu(bucket_ids, num_buckets, num_valid)
+        return BucketOrder(order, inverse_of(order), offsets)
 
     ids = _of_32_bits(bucket_ids, num_buckets)
-    can_rank = num_buckets <= MOST_BUCKETS_ON_TPU and bucket_ids.shape[0] > 0
-    kernels = _on_cuda(cuda, num_buckets) | (on_tpu(tpu) if can_rank else {})
+    kernels = _on_cuda(cuda, num_buckets)
+    if bucket_ids.shape[0] > 0 and 0 < num_buckets <= MOST_SUMMED:
+        kernels |= on_tpu(tpu)
     return by_platform(ids, num_valid, default=portable, **kernels)
 
 
@@ -242,6 +248,16 @@ def _of_32_bits(bucket_ids: Array, num_buckets: int) -> Array:
         is_bucket = (bucket_ids >= 0) & (bucket_ids < num_buckets)
         return jnp.where(is_bucket, bucket_ids, num_buckets).astype(jnp.int32)
     return bucket_ids
+
+
+def _group_on_tpu(bucket_ids: Array, num_buckets: int, num_valid: Array) -> tuple[Array, Array]:
+    """`group_by_bucket` by the counts of the buckets, without a search in the sorted ids."""
+    is_valid = jax.lax.iota(jnp.int32, bucket_ids.shape[0]) < num_valid
+    # Ids out of range become negative or stay too large.
+    ids = jnp.where(is_valid, bucket_ids.astype(jnp.int32), np.int32(-1))
+    counts = counts_on_tpu(ids, num_buckets)
+    _, order = _group_by_sort(bucket_ids, num_buckets, num_valid)
+    return jnp.pad(jnp.cumsum(counts, dtype=jnp.int32), (1, 0)), order
 
 
 def _group_by_sort(bucket_ids: Array, num_buckets: int, num_valid: Array) -> tuple[Array, Array]:

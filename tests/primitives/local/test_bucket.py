@@ -8,7 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 import oracles
 import pytest
+from jax.experimental.pallas import tpu as pltpu
 from jaxframes.primitives import kernels, local
+from jaxframes.primitives.contract._platform import traced_for
 from key_distributions import INTEGER_DTYPES, make_keys
 from on_platforms import lowered, operands_of_sorts
 
@@ -287,3 +289,20 @@ def test_accelerators_sort_one_packed_operand(platform, num_scatters, others):
 def test_errors_of_the_order(arguments, message):
     with pytest.raises((TypeError, ValueError), match=f"^{re.escape(message)}$"):
         local.bucket_order(*arguments)
+
+
+@pytest.mark.parametrize(("num_rows", "num_buckets"), [(700, 1), (1500, 257), (1000, 4096)])
+def test_many_buckets_are_counted_on_tpu(num_rows, num_buckets):
+    ids = np.random.default_rng(0).integers(-2, num_buckets + 3, num_rows).astype(np.int32)
+    with pltpu.force_tpu_interpret_mode(), traced_for("tpu"):
+        run = jax.jit(lambda ids, n: local.bucket_order(ids, num_buckets, num_valid=n))
+        found = [(n, run(ids, n)) for n in (num_rows, num_rows // 2, 0)]
+    for num_valid, actual in found:
+        # Ids outside the buckets come last, then padding.
+        places = np.where((ids >= 0) & (ids < num_buckets), ids, num_buckets)
+        places[num_valid:] = num_buckets + 1
+        order = np.argsort(places, kind="stable")
+        np.testing.assert_array_equal(actual.order, order)
+        np.testing.assert_array_equal(actual.inverse, np.argsort(order))
+        offsets = np.searchsorted(places[order], np.arange(num_buckets + 1))
+        np.testing.assert_array_equal(actual.offsets, offsets)
