@@ -128,9 +128,8 @@ def _of_grouper(key: Any, table: Table, labels: Labels | None) -> Grouping:
         )
     times = pd.Series(to_host(grouping.column, table.num_rows_on_host))
     rows = pd.Series(np.arange(len(times)), index=pd.Index(times.array))
-    of_rows = pd.Grouper(
-        freq=key.freq, closed=key.closed, label=key.label, origin=key.origin, offset=key.offset
-    )
+    names = ("freq", "closed", "label", "origin", "offset")
+    of_rows = pd.Grouper(**{name: getattr(key, name) for name in names})
     binned = rows.groupby(of_rows)
     bins = binned.size().index
     values = bins.take(binned.ngroup().to_numpy())

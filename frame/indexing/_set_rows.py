@@ -49,10 +49,11 @@ def set_rows(owner: Any, indexer: str, key: object, value: object) -> None:
         _with_values(owner, label, flags, part, indexer)
         for label, part in zip(labels, parts, strict=True)
     ]
-    if any(one is None for one in made):
+    columns_made = [one for one in made if one is not None]
+    if len(columns_made) < len(made):
         _set_on_host(owner, indexer, key, value)
         return
-    for label, column in zip(labels, made, strict=True):
+    for label, column in zip(labels, columns_made, strict=True):
         _hold(owner, label, column)
 
 
@@ -118,8 +119,9 @@ def _parts_of_value(value: Any, num_columns: int) -> Sequence[Any] | None:
     if not is_list or num_columns == 1:
         return [value] * num_columns
     # A list has a value for each column, which is the same in all rows.
-    is_of_rows = isinstance(value, (SeriesBase, pd.Series)) or len(value) != num_columns
-    return None if is_of_rows else list(value)
+    if isinstance(value, (SeriesBase, pd.Series)) or len(value) != num_columns:
+        return None
+    return list(value)
 
 
 def _flags_of(owner: Any, indexer: str, rows: object) -> Array | None:
