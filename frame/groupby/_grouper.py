@@ -17,7 +17,6 @@ from ..table._objects import hashed
 from ..table._suggestions import the_columns
 from ..table._table import Table
 from ..table._tracing import is_traced
-from ..table._untyped import untyped_pandas
 from ..table._types import LabelOrLabels, LevelOrLevels
 
 
