@@ -36,14 +36,14 @@ def matches_of_rows(
     layout = table.layout
     counts = np.bincount(matches.index.get_level_values(0), minlength=num_strings)
     room = layout.capacity_for(num_strings)
-    spans = [
+    starts, lengths = (
         layout.place(np.pad(span.astype(np.int32), (0, room - num_strings)))
         for span in (np.cumsum(counts) - counts, counts)
-    ]
+    )
     groups = [
         column_of_lists(
             column.data,
-            Lists(*spans, column_from(values, layout.capacity_for(len(values)), layout)),
+            Lists(starts, lengths, column_from(values, layout.capacity_for(len(values)), layout)),
         )
         for _, values in matches.items()
     ]

@@ -5,7 +5,6 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute
 
 from ..table._column import Column, to_host
 from ..table._column_labels import Labels
@@ -14,6 +13,7 @@ from ..table._distinct_values import looked_up
 from ..table._from_host import column_from
 from ..table._layout import ONE_DEVICE
 from ..table._tracing import is_traced
+from ..table._untyped import untyped_compute
 
 
 class StructMethods:
@@ -50,14 +50,15 @@ class StructMethods:
         """A field, by name, by position, or by a list of names for fields of fields."""
         path = name_or_index if isinstance(name_or_index, list) else [name_or_index]
         array: Any = self._structs.arrow
+        name = ""
         for one in path:
             index = array.type.get_field_index(one) if isinstance(one, str) else one
             if not isinstance(index, int) or not 0 <= index < array.type.num_fields:
                 fields = [field.name for field in array.type]
                 raise KeyError(f"struct.field: {one!r} is no field. Pass one of {fields}.")
-            one = array.type.field(index).name
-            array = pyarrow.compute.struct_field(array, [index])
-        return self._made(array, one)
+            name = array.type.field(index).name
+            array = untyped_compute.struct_field(array, [index])
+        return self._made(array, name)
 
     def explode(self) -> Any:
         """All fields, as the columns of a frame."""

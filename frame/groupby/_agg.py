@@ -133,7 +133,7 @@ class GroupByAggregation(GroupByApply, GroupByReductions, GroupByRows):
                 results.append(self._lists(one.position))
             elif isinstance(one.how, UserFunction):
                 results.append(reduced_by_user(self, one.position, one.how))
-            elif one.how.op.startswith("arg"):
+            elif isinstance(one.how, Reduction) and one.how.op.startswith("arg"):
                 results += everything._labels_of_rows([(one.position, one.how)])
             else:
                 results.append(next(reduced))
