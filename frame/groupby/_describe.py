@@ -10,6 +10,7 @@ from ..reductions._describe import named_percentiles
 from ..table._column import Column, as_floats, of_family
 from ..table._column_labels import Labels
 from ..table._dtypes import wide
+from ..table._nullable import Family
 from ._agg import nested
 from ._base import GroupByBase
 from ._grouped_column import Reduction
@@ -40,7 +41,7 @@ class GroupByDescription(GroupByBase):
         specs |= {**dict(zip(names, middle, strict=True)), "max": Reduction("max")}
         grouped = self._picked(self._described())
         plan = [(at, spec) for at in range(len(grouped._positions)) for spec in specs.values()]
-        families = [grouped._columns[at].family for at, _ in plan]
+        families: list[Family | None] = [grouped._columns[at].family for at, _ in plan]
         columns = [
             of_family(Column(as_floats(column).data.astype(wide(np.float64))), family)
             for column, family in zip(grouped._reduced(plan), families, strict=True)

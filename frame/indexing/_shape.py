@@ -33,8 +33,9 @@ def pandas_dtype(column: Column, num_rows: Count) -> Any:
             return no_rows(column).dtype
         case "list":
             form = column.type.lists
-            is_arrow = form is not None and form.form == "arrow"
-            return pd.ArrowDtype(form.arrow) if is_arrow else np.dtype(object)
+            if form is not None and form.form == "arrow":
+                return pd.ArrowDtype(form.arrow)
+            return np.dtype(object)
     return column.dtype if column.is_numeric else pd.api.types.pandas_dtype(column.dtype_name)
 
 

@@ -12,7 +12,7 @@ from ..table._column_labels import Labels
 from ..table._distinct_values import distinct_values
 from ..table._from_host import check_width
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase, as_series
-from ..table._nullable import family_of
+from ..table._nullable import Family, family_of
 from ..table._objects import hashed
 from ..table._recode import renumbered
 from ..table._tracing import at_once, is_traced
@@ -105,7 +105,7 @@ def _flags_of(
         del numbers[:1]
     dtype = np.dtype(np.bool_ if options["dtype"] is None else options["dtype"])
     check_width(dtype, "get_dummies")
-    families = [family_of(one) for one in shown.dtypes]
+    families: list[Family | None] = [family_of(one) for one in shown.dtypes]
     flags = [
         of_family(Column((codes == np.int32(number)).astype(dtype)), family)
         for number, family in zip(numbers, families, strict=True)

@@ -100,8 +100,8 @@ def _combine_typed(op: str, a: Any, b: Any, name: Any, num_rows: Count) -> Colum
     kinds = {column.kind for column in columns}
     if "list" in kinds:
         # pandas adds and compares lists as objects.
-        sides = [_of_lists_as_objects(side, num_rows, op) for side in (a, b)]
-        return combine_objects(op, *sides, name, num_rows)
+        a, b = (_of_lists_as_objects(side, num_rows, op) for side in (a, b))
+        return combine_objects(op, a, b, name, num_rows)
     if "object" in kinds:
         return combine_objects(op, a, b, name, num_rows)
     if "category" in kinds:

@@ -116,9 +116,9 @@ class ColumnType:
             case "timedelta":
                 return f"timedelta64[{self.unit}]"
             case "list":
-                lists = self.lists
-                is_arrow = lists is not None and lists.form == "arrow"
-                return f"{lists.arrow}[pyarrow]" if is_arrow else "object"
+                if self.lists is not None and self.lists.form == "arrow":
+                    return f"{self.lists.arrow}[pyarrow]"
+                return "object"
             case "object" if isinstance(self.dictionary, ArrowObjects):
                 return str(self.dictionary.take(np.empty(0, np.int32)).dtype)
             case "period":

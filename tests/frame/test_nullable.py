@@ -101,7 +101,7 @@ def test_a_value_that_does_not_fit_raises():
     with pytest.raises(TypeError, match="cannot safely cast non-equivalent float64 to int64"):
         JaxSeries([1.5]).astype("Int64")
     with pytest.raises(TypeError, match="NoneType"):
-        ours + None
+        _ = ours + None
 
 
 def test_what_is_not_supported_says_what_to_do():

@@ -23,9 +23,9 @@ METHODS = {
 
 
 # Methods of several columns, with tests of their own.
-OF_COLUMNS = {
-    "cat", "extract", "get_dummies", "partition", "rpartition", "rsplit", "split"
-} | {"extractall"}
+OF_COLUMNS = {"cat", "extract", "get_dummies", "partition", "rpartition", "rsplit", "split"} | {
+    "extractall"
+}
 
 
 @pytest.fixture(scope="module")

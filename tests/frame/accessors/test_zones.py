@@ -184,7 +184,7 @@ def test_rounding_is_on_clocks(series, freq):
 )
 def test_offsets_cross_changes(series, offset):
     try:
-        series + offset
+        _ = series + offset
     except ValueError:
         return
     assert_parity(lambda s: s + offset, series, ways=["eager"])

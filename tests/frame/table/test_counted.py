@@ -121,7 +121,7 @@ def test_decimals_that_do_not_fit():
         JaxFrame(wide.to_frame())
     large = on_device(pd.Series([D(10) ** 15], dtype=pd.ArrowDtype(pa.decimal128(18, 2))))
     with pytest.raises(OverflowError, match="astype"):
-        large * large
+        _ = large * large
     assert jax.jit(lambda s: (s * s).isna())(large).tolist() == [True]
     many = pd.Series([D(9 * 10**15)] * 20, dtype=pd.ArrowDtype(pa.decimal128(18, 2)))
     with pytest.raises(OverflowError, match="sum"):
@@ -129,7 +129,7 @@ def test_decimals_that_do_not_fit():
     with pytest.raises(OverflowError, match="sum"):
         on_device(many).groupby([0] * 20).sum()
     with pytest.raises(NotImplementedError, match="astype"):
-        large / 2
+        _ = large / 2
     with pytest.raises(NotImplementedError, match="astype"):
         large.mean()
     assert_same_error(lambda s: s < datetime.date(2024, 1, 1), values_of("decimal"))
@@ -187,7 +187,7 @@ def test_methods_of_periods():
     assert on_device(periods).dt.freq == periods.dt.freq
     assert_same_error(lambda s: s < pd.Period("2024-01-01", "D"), periods)
     with pytest.raises(NotImplementedError, match="to_timestamp"):
-        on_device(periods) - on_device(periods)
+        _ = on_device(periods) - on_device(periods)
     frame = pd.DataFrame({"x": range(6)}, index=pd.period_range("2023-11", periods=6, freq="M"))
     assert_parity(lambda f: (f.index, f.x + f.x, f.reset_index(), f.loc["2023-12":]), frame,
                   ways=["eager"])  # fmt: skip
