@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arguments that pandas computes on the host, and those that few people pass."""
 
+import re
+
 import jax
 import numpy as np
 import pandas as pd
@@ -117,3 +119,9 @@ def test_inside_jit_there_is_no_host():
     for run in (lambda f: f.corr(method="kendall"), lambda f: f.quantile(axis=1)):
         with pytest.raises(NotImplementedError, match=r"needs rows on the host .* Use "):
             jax.jit(run)(on_device(NUMBERS))
+
+
+def test_a_warning_says_that_pandas_computes():
+    message = "corr: method= is computed by pandas on the host, from a copy of the rows. Use rank"
+    with pytest.warns(pd.errors.PerformanceWarning, match=re.escape(message)):
+        on_device(NUMBERS).corr(method="spearman")
