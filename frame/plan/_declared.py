@@ -64,7 +64,10 @@ def _in_dtype(column: Column, name: str, table: Table) -> Column:
     Raises:
         TypeError: values of the column have no counterpart in the dtype.
     """
-    if dtype_name(column) == name or column.kind in ("category", "object"):
+    has_rows = is_traced(table.num_rows) or bool(table.num_rows_on_host)
+    if dtype_name(column) == name or column.kind == "category":
+        return column
+    if column.kind == "object" and has_rows:
         return column
     if column.is_nullable or family_named(name) is not None:
         return cast_nullable(column, dtype_named(name), table.num_rows, table.layout)
@@ -75,8 +78,9 @@ def _in_dtype(column: Column, name: str, table: Table) -> Column:
         zoned = column.type.zone is not None
         unit = declared.unit if zoned else np.datetime_data(declared)[0]
         return with_unit(column, unit, table.num_rows)
-    if not is_traced(table.num_rows) and not table.num_rows_on_host:
-        # Without rows, methods that run on the distinct values have any dtype.
+    if not has_rows:
+        # Without rows, methods that run on the distinct values have any dtype, and choices between
+        # values of several types are objects.
         dtype = "bool" if name == BOOLS_WITH_HOLES else name
         empty = column_from(pd.Series([], dtype=dtype), column.capacity, table.layout)
         return with_holes_elsewhere(empty) if name == BOOLS_WITH_HOLES else empty

@@ -263,3 +263,20 @@ def test_a_join_at_the_end_keeps_objects_without_a_hole():
     plan = JaxFrame({"i": [0, 2]}).lazy().merge(right, on="i", how="right")
     for batch_rows in (None, 1, 2):
         assert plan.collect(batch_rows=batch_rows).dtypes.tolist() == [np.int64, np.object_]
+
+
+@pytest.mark.parametrize("rows", [0, 2])
+@pytest.mark.parametrize("keeps_all", [True, False])
+def test_a_choice_between_types_has_the_dtype_that_its_rows_give_it(rows, keeps_all):
+    # Objects, if a value of the other type is taken.
+    keep = [True, keeps_all]
+    frame = pd.DataFrame({"x": [1, 2], "keep": keep, "t": pd.to_datetime(["2024-01-01"] * 2)})
+    frame = frame.assign(t=frame["t"].dt.tz_localize("Asia/Tokyo")).head(rows)
+    for of in (
+        lambda f: f["x"].where(f["keep"], "a"),
+        lambda f: f["t"].where(f["keep"], pd.Timestamp("2024-05-05")),
+    ):
+        expected = of(frame).dtype
+        plan = JaxFrame(frame).lazy().assign(y=of)
+        assert plan.dtypes["y"] == plan.collect().dtypes["y"] == expected
+        assert plan.collect(batch_rows=1).dtypes["y"] == expected
