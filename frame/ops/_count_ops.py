@@ -18,6 +18,7 @@ from ..table._tracing import at_once
 from ._array_ops import COMPARISONS, compare
 from ._code_ops import constant, invalid
 
+# Dates count days, times seconds.
 _SECONDS_PER_DAY = 86_400
 
 

@@ -8,7 +8,7 @@ import enum
 import functools
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from ._expression import Expression
 
@@ -41,6 +41,7 @@ Origins: TypeAlias = tuple[Mapping[Hashable, Hashable], ...]
 Run: TypeAlias = Callable[[Sequence[Any], Mapping[str, Any]], Any]
 
 
+@runtime_checkable
 class RecordedCall(Protocol):
     """A recorded call, as relations see it: `_node.Call`, which is made with them."""
 

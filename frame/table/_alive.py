@@ -61,7 +61,7 @@ def _caller(owner: str) -> str:
         module = str(frame.f_globals.get("__name__"))
         if module.startswith(f"{_PACKAGE}."):
             # Wrappers of methods are called otherwise.
-            if not module.endswith("._tracing"):
+            if not module.endswith(("._tracing", "._in_place")):
                 code = frame.f_code
                 is_method = code.co_varnames[:1] == ("self",)
                 name = f"{owner}.{code.co_name}" if is_method else code.co_name

@@ -3,6 +3,8 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from frame_parity import assert_same
 from jaxframes.frame.stream import _distinct, _distinct_in_range, _partitions, _runs
@@ -117,7 +119,9 @@ def test_integers_with_missing_values_in_some_batches(tmp_path):
     values = pd.array(np.arange(3000) % 1100, dtype="Int64")
     values[1500:1600] = pd.NA
     frame = pd.DataFrame({"x": values, "n": np.arange(3000)})
-    frame.to_parquet(tmp_path / "rows.parquet", row_group_size=500)
+    # Without pandas' notes they are float64, as everywhere else.
+    table = pa.Table.from_pandas(frame).replace_schema_metadata()
+    pq.write_table(table, tmp_path / "rows.parquet", row_group_size=500)
     plan = plan_of(None, tmp_path, "rows")
     pandas = frame.astype({"x": "float64"})
     result = plan.drop_duplicates("x").collect(batch_rows=BATCH_ROWS)

@@ -500,7 +500,7 @@ ERRORS = [
         lambda: local.reduce_by_key(KEYS, KEYS, "median"),
         ValueError,
         "reduce_by_key: ops must be of 'sum', 'prod', 'min', 'max', 'count', 'mean', 'var', 'std', "
-        "'first', 'last', 'any', 'all', got 'median'.",
+        "'logsumexp', 'first', 'last', 'any', 'all', got 'median'.",
         id="op",
     ),
     pytest.param(
