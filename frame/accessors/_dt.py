@@ -114,7 +114,7 @@ class DatetimeMethods(TimeMethods):
 
     @property
     def date(self) -> Any:
-        """The dates: objects, or Arrow's dates of a column of Arrow's dtype."""
+        """The dates, as objects, or as Arrow's dates of a column of Arrow's dtype."""
         step = np.int64(PER_SECOND[self.unit] * SECONDS_PER_DAY)
         days, _ = at_once(rounded, self._walls.data, "floor", step)
         if self._column.family == "arrow":
@@ -124,7 +124,7 @@ class DatetimeMethods(TimeMethods):
 
     @property
     def time(self) -> Any:
-        """The times of day: objects, or Arrow's times of a column of Arrow's dtype."""
+        """The times of day, as objects, or as Arrow's times of a column of Arrow's dtype."""
         step = np.int64(PER_SECOND[self.unit] * SECONDS_PER_DAY)
         times = jnp.where(self._walls.data == NAT, np.int64(NAT), self._walls.data % step)
         if self._column.family == "arrow":

@@ -126,7 +126,7 @@ class NDFrame:
 
     @property
     def attrs(self) -> dict[Hashable, Any]:
-        """Notes of the user about the data: results of methods have a copy, those of `jit` none."""
+        """Notes of the user about the data. Results of methods have a copy, those of `jit` none."""
         return self.__dict__.setdefault("_attrs", {})
 
     @attrs.setter
