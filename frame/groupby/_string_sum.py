@@ -6,7 +6,7 @@ from collections.abc import Hashable
 import numpy as np
 import pyarrow as pa
 
-from ..table._column import Column, host_array
+from ..table._column import Column, host_array, of_family
 from ..table._from_host import column_from
 from ..table._layout import ONE_DEVICE
 from ..table._table import Table
@@ -44,6 +44,7 @@ def joined_strings(
     if not spec.skipna:
         is_missing |= counts < np.bincount(group_ids[group_ids >= 0], minlength=num_groups)
     strings = untyped_compute.if_else(pa.array(is_missing), None, strings)
+    capacity, layout = groups.capacity, groups.layout
     if by_segment:
-        return column_from(strings, num_groups, ONE_DEVICE)
-    return column_from(strings, groups.capacity, groups.layout)
+        capacity, layout = num_groups, ONE_DEVICE
+    return of_family(column_from(strings, capacity, layout), column.family)

@@ -63,9 +63,12 @@ def as_objects(column: Column, num_rows: Count, method: str) -> Column:
     if column.kind == "object":
         return column
     stored, valid = column.stored, None
-    if column.is_bool and not column.is_nullable:
-        values, codes = np.array([False, True], object), column.data.astype(jnp.int32)
+    if column.is_bool:
+        values, codes = np.array([False, True, pd.NA], object), column.data.astype(jnp.int32)
         valid = column.valid
+        if column.is_nullable and valid is not None:
+            # Their missing values are NA, not NaN.
+            codes, valid = jnp.where(valid, codes, np.int32(2)), None
     elif isinstance(stored.type.dictionary, Dictionary):
         values, codes = stored.type.dictionary.values.to_numpy(object), stored.data
     elif is_traced(column, num_rows):

@@ -100,7 +100,7 @@ def _concatenated_so_far(column: Column, label: Hashable, skipna: bool, table: T
     prefixes = pa.array([text[:end] for end in prefix_ends], pa.large_string())
     result = np.full(column.data.shape[0], -1, np.int32)
     result[: len(codes)][is_present] = prefix_codes
-    type = ColumnType("string", Dictionary(string_index(prefixes)))
+    type = ColumnType("string", Dictionary(string_index(prefixes))).of_family(column.family)
     return Column(table.layout.place(jnp.asarray(result)), None, type)
 
 

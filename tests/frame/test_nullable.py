@@ -151,3 +151,14 @@ def test_plans_and_batches_keep_dtypes(batch_rows, tmp_path):
     pd.testing.assert_frame_equal(plan.collect(**options).to_pandas(), expected)
     groups = plan.groupby("s")["k"].sum().collect(**options).to_pandas()
     pd.testing.assert_series_equal(groups, expected.groupby("s")["k"].sum())
+
+
+def test_strings_keep_their_dtype_where_they_are_joined():
+    words = pd.Series(["b", None, "a", "b"], dtype="string")
+    assert_parity(lambda s: s.cumsum(), words, ways=["eager"])
+    assert_parity(lambda s: s.groupby([2, 1, 2, 1]).sum(), words, ways=["eager"])
+
+
+def test_bools_as_objects_miss_na():
+    shown = on_device(pd.Series([True, None, False], dtype="boolean")).astype(object)
+    assert list(map(repr, shown.to_pandas())) == ["True", "<NA>", "False"]
