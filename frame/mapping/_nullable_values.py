@@ -19,6 +19,7 @@ from ..table._dtypes import cast_exactly
 from ..table._from_host import check_width, column_from
 from ..table._layout import ONE_DEVICE, Layout
 from ..table._nullable import default_dtype, family_of, is_nullable
+from ..table._object_functions import as_objects
 from ..table._table import Count, is_row
 from ..table._tracing import at_once, is_traced
 from ..table._types import DtypeLike
@@ -83,6 +84,8 @@ def cast_nullable(column: Column, dtype: Any, num_rows: Count, layout: Layout) -
     if not column.is_numeric or not is_number:
         if column.kind == "string" and isinstance(default, pd.StringDtype):
             return of_family(column, family)
+        if column.is_bool and default == np.dtype(object):
+            return as_objects(column, num_rows, "astype")
         return through_values(
             column, num_rows, layout, lambda values: values.astype(dtype), "astype"
         )
