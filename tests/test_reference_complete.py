@@ -2,6 +2,7 @@
 """The reference contains exactly the public names."""
 
 import importlib
+import inspect
 import os
 import re
 import subprocess
@@ -68,7 +69,7 @@ def test_results_are_written_with_the_fields_that_they_have():
         written = dict(re.findall(r"py:class:: (\w+)\((.*)\)", page))
         assert "Factorized" in written
         for name, fields in written.items():
-            assert fields == ", ".join(getattr(results, name)._fields)
+            assert fields == ", ".join(inspect.signature(getattr(results, name)).parameters)
 
 
 def test_the_guarantees_name_every_op_with_its_levels():
