@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 
 import jax
 import numpy as np
-from pandas.api.extensions import ExtensionDtype
 
 # Rows or columns: 0 or "index", 1 or "columns"; None where a method knows one for both.
 Axis: TypeAlias = int | str | None
@@ -21,7 +20,8 @@ Label: TypeAlias = Hashable
 LabelOrLabels: TypeAlias = Hashable | Iterable[object]
 # Levels of an index, by number or name.
 LevelOrLevels: TypeAlias = Hashable | Sequence[Hashable]
-DtypeLike: TypeAlias = str | type | np.dtype | ExtensionDtype | None
+# Any stands for the dtypes of pandas, which has no types of its own.
+DtypeLike: TypeAlias = str | type | np.dtype | Any | None
 # Where rows lie: a mesh's sharding, or None for one device.
 Sharding: TypeAlias = jax.sharding.Sharding | None
 PathLike: TypeAlias = str | os.PathLike[str]
