@@ -213,8 +213,12 @@ class Held:
             return
         frame = piece._make_frame(keys, Labels.of(self._names))._with_range().assign(n=1)
         groups = frame.groupby(self._names, sort=False, dropna=False, as_index=False, observed=True)
-        self._counts = groups.agg(n=("n", "sum"))
-        self._most = int(self._counts["n"].max())
+        counts = groups.agg(n=("n", "sum"))
+        # Labels of groups have the dtype that pandas infers, keys that of their column.
+        kinds = zip(self._names, keys, strict=True)
+        objects = {name: object for name, key in kinds if key.kind == "object"}
+        self._counts = counts.astype(objects) if objects else counts
+        self._most = int(counts["n"].max())
 
     def counts(self, batch: FrameBase) -> np.ndarray:
         """The number of matches of each row of a left batch."""
