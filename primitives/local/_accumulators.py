@@ -23,7 +23,6 @@ from ._segment_ops import (
     root_of,
     squared_distances,
 )
-from ._segments import is_member
 
 Parts = tuple[Array, ...]
 
@@ -169,5 +168,4 @@ def _squares_about_whole(
         segments.of_rows(beside(one, squares)) for one in (merged["count"], merged["total"])
     )
     moved = moved_squares(beside(parts["count"], squares), parts["total"], squares, count, total)
-    is_piece = is_member(segments.ids, segments.num_segments)
-    return jnp.where(is_piece.reshape(-1, *(1,) * (squares.ndim - 1)), moved, 0)
+    return jnp.where(segments.with_segment(squares), moved, 0)

@@ -11,9 +11,9 @@ from ..contract._arguments import as_array, as_num_valid, type_of
 from ..contract._typing import Array, ArrayLike, Float, Integer, PyTree
 from ..tiers._tiered import tiered
 from ._one_device import OneDevice
-from ._segment_ops import Segments, as_averaged, exponentials_of, quotient
+from ._segment_ops import Segments, as_averaged, distances_from_mean, exponentials_of, quotient
 from ._segment_reduce import as_segment_arguments
-from ._segments import as_given_ids, is_member, place_segment_ids
+from ._segments import as_given_ids, place_segment_ids
 
 
 def segment_softmax(
@@ -182,11 +182,7 @@ def _softmax(rows: Array, segments: Segments) -> Array:
 
 def _normalized(rows: Array, segments: Segments, epsilon: Array) -> Array:
     counts = segments.whole_counts(rows)
-    is_row = is_member(segments.ids, segments.num_segments)
-    is_row = is_row.reshape(-1, *(1,) * (rows.ndim - 1))
-
-    def mean(rows: Array) -> Array:
-        return segments.of_rows(quotient(segments.over.whole_total(segments.add(rows)), counts))
-
-    distance = jnp.where(is_row, rows - mean(rows), 0)
-    return distance * jax.lax.rsqrt(mean(distance * distance) + epsilon)
+    distance = distances_from_mean(rows, segments, counts)
+    squares = segments.over.whole_total(segments.add(distance * distance))
+    variance = segments.of_rows(quotient(squares, counts))
+    return distance * jax.lax.rsqrt(variance + epsilon)

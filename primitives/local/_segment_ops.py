@@ -89,6 +89,11 @@ class Segments:
             return rows_of_runs(table, self.runs, rows_of_segments)
         return rows_of_segments(table, self.ids)
 
+    def with_segment(self, rows: Array) -> Array:
+        """Flags rows that have a segment, which broadcast against `rows`."""
+        is_row = is_member(self.ids, self.num_segments)
+        return is_row.reshape(-1, *(1,) * (rows.ndim - 1))
+
     def whole_counts(self, rows: Array) -> Array:
         """The rows of each segment on all shards, as floats that broadcast against `rows`."""
         # Not int32: a segment may have 2^31 rows over all shards.
@@ -151,11 +156,17 @@ def squared_distances(rows: Array, segments: Segments, counts: Array) -> Array:
 
     `counts` are the whole counts of the segments.
     """
-    mean = quotient(segments.over.whole_total(segments.add(rows)), counts)
-    is_row = is_member(segments.ids, segments.num_segments)
-    is_row = is_row.reshape(-1, *(1,) * (rows.ndim - 1))
-    distance = jnp.where(is_row, rows - segments.of_rows(mean), 0)
+    distance = distances_from_mean(rows, segments, counts)
     return segments.over.total(segments.add(distance * distance))
+
+
+def distances_from_mean(rows: Array, segments: Segments, counts: Array) -> Array:
+    """The distance of each row from the mean of its segment; zero for a row without one.
+
+    `counts` are the whole counts of the segments.
+    """
+    mean = quotient(segments.over.whole_total(segments.add(rows)), counts)
+    return jnp.where(segments.with_segment(rows), rows - segments.of_rows(mean), 0)
 
 
 def as_summed(rows: Array) -> tuple[Array, Any]:
@@ -241,8 +252,7 @@ def exponentials_of(rows: Array, segments: Segments) -> tuple[Array, Array]:
     _, words = _extreme(jax.lax.stop_gradient(rows), segments, is_max=True)
     greatest = rows_of_words(words, rows.dtype, is_max=True)
     greatest = jnp.where(jnp.isfinite(greatest), greatest, jnp.zeros((), rows.dtype))
-    is_row = is_member(segments.ids, segments.num_segments)
-    is_row = is_row.reshape(-1, *(1,) * (rows.ndim - 1))
+    is_row = segments.with_segment(rows)
     # What no segment has must not overflow: an infinity has no derivative.
     distance = jnp.where(is_row, rows - segments.of_rows(greatest), 0)
     return jnp.where(is_row, jnp.exp(distance), 0), greatest
