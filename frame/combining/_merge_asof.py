@@ -162,26 +162,24 @@ def _closest(
     times = columns[0].data, columns[1].data
     in_jit = is_in_jit(times, left.num_rows, right.num_rows, left.needed, right.needed)
     numbers = left.num_rows, right.num_rows
-    missing = tuple(column.missing() if column.can_miss else None for column in columns)
     if not in_jit:
-        for values, null, table, side in zip(
-            times, missing, (left, right), ("left", "right"), strict=True
-        ):
-            has_null, is_sorted = _order_of(values, null, table.num_rows_on_host, layout)
-            if has_null:
+        for column, table, side in zip(columns, (left, right), ("left", "right"), strict=True):
+            num_rows = table.num_rows_on_host
+            if column.can_miss and any_missing(column.present(), num_rows):
                 raise ValueError(f"Merge keys contain null values on {side} side")
-            if not is_sorted:
+            if not _is_sorted(column.data, num_rows, layout):
                 raise ValueError(f"{side} keys must be sorted")
-    elif missing[1] is not None:
+    elif columns[1].can_miss:
         # Right rows without a key are a group that no left row is in.
         groups = by or ((), ())
-        by = ((*groups[0], jnp.zeros_like(times[0], jnp.bool_)), (*groups[1], missing[1]))
+        flags = jnp.zeros_like(times[0], jnp.bool_), columns[1].missing()
+        by = (*groups[0], flags[0]), (*groups[1], flags[1])
     rows = primitives.join_asof(
         *times, by=by, direction=direction, tolerance=tolerance, allow_exact=bool(allow_exact),
         num_valid=numbers, **layout.on_mesh,
     )  # fmt: skip
-    if in_jit and missing[0] is not None:
-        rows = jnp.where(missing[0], np.int32(-1), rows)
+    if in_jit and columns[0].can_miss:
+        rows = jnp.where(columns[0].missing(), np.int32(-1), rows)
     presence = "some" if in_jit or any_missing(rows >= 0, left.num_rows) else "all"
     return RowPairs(
         SideRows(position(left.capacity, layout), "same", layout),
@@ -191,16 +189,10 @@ def _closest(
     )
 
 
-@functools.partial(tiered, static_argnums=3)
-def _order_of(
-    values: Array, null: Array | None, num_rows: Count, layout: Layout
-) -> tuple[Array, Array]:
-    """Whether a key is missing, and whether the keys are in order."""
+@functools.partial(tiered, static_argnums=2)
+def _is_sorted(values: Array, num_rows: Count, layout: Layout) -> Array:
     capacity = values.shape[0]
     next_row = jnp.minimum(position(capacity, layout) + np.int32(1), np.int32(capacity - 1))
     following = gather(values, next_row, layout)
     has_next = is_row(capacity, num_rows - np.int32(1), layout)
-    is_sorted = jnp.all((values <= following) | ~has_next)
-    if null is None:
-        return jnp.zeros((), jnp.bool_), is_sorted
-    return jnp.any(null & is_row(capacity, num_rows, layout)), is_sorted
+    return jnp.all((values <= following) | ~has_next)
