@@ -21,6 +21,7 @@ from ..table._layout import ONE_DEVICE, Layout
 from ..table._nullable import default_dtype, family_of, is_nullable
 from ..table._object_functions import as_objects
 from ..table._table import Count, is_row
+from ..table._take import any_missing
 from ..table._tracing import at_once, is_traced
 from ..table._types import DtypeLike
 
@@ -75,17 +76,14 @@ def numbers_in_dtype(
 
 def cast_nullable(column: Column, dtype: Any, num_rows: Count, layout: Layout) -> Column:
     """Casts a column to or from a nullable dtype."""
-    if label_of(dtype) is not None:
-        return through_values(
-            column, num_rows, layout, lambda values: values.astype(dtype), "astype"
-        )
-    family, default = family_of(dtype), default_dtype(dtype)
+    if dtype == np.dtype(object):
+        return as_objects(column, num_rows, "astype")
+    family = family_of(dtype)
+    default: Any = None if label_of(dtype) is not None else default_dtype(dtype)
+    if column.kind == "string" and isinstance(default, pd.StringDtype):
+        return of_family(column, family)
     is_number = isinstance(default, np.dtype) and default.kind in "biuf"
-    if not column.is_numeric or not is_number:
-        if column.kind == "string" and isinstance(default, pd.StringDtype):
-            return of_family(column, family)
-        if column.is_bool and default == np.dtype(object):
-            return as_objects(column, num_rows, "astype")
+    if not (column.is_numeric and is_number):
         return through_values(
             column, num_rows, layout, lambda values: values.astype(dtype), "astype"
         )
@@ -122,7 +120,7 @@ def _whole(data: Array, dtype: np.dtype) -> Array:
 
 
 def _check_none_missing(column: Column, dtype: np.dtype, num_rows: Count) -> None:
-    if is_traced(column, num_rows) or not bool(at_once(_any_missing, column.missing(), num_rows)):
+    if is_traced(column, num_rows) or not any_missing(column.present(), num_rows):
         return
     if dtype.kind == "b":
         raise ValueError("cannot convert float NaN to bool")
@@ -140,11 +138,6 @@ def _check_whole(column: Column, dtype: DtypeLike, num_rows: Count) -> None:
         f"cannot safely cast non-equivalent {column.dtype} to {default_dtype(dtype)}: column "
         f"{column.dtype_name} has values that are no integers. Round them first."
     )
-
-
-@tiered
-def _any_missing(missing: Array, num_rows: Count) -> Array:
-    return jnp.any(missing & is_row(missing.shape[0], num_rows))
 
 
 @tiered

@@ -62,13 +62,9 @@ def as_objects(column: Column, num_rows: Count, method: str) -> Column:
     """
     if column.kind == "object":
         return column
-    stored, valid = column.stored, None
+    stored = column.stored
     if column.is_bool:
-        values, codes = np.array([False, True, pd.NA], object), column.data.astype(jnp.int32)
-        valid = column.valid
-        if column.is_nullable and valid is not None:
-            # Their missing values are NA, not NaN.
-            codes, valid = jnp.where(valid, codes, np.int32(2)), None
+        values, codes = np.array([False, True], object), column.data.astype(jnp.int32)
     elif isinstance(stored.type.dictionary, Dictionary):
         values, codes = stored.type.dictionary.values.to_numpy(object), stored.data
     elif is_traced(column, num_rows):
@@ -79,7 +75,11 @@ def as_objects(column: Column, num_rows: Count, method: str) -> Column:
     else:
         values = host_series(column, num_rows).astype(object)
         return column_from(values, column.capacity, layout_like(column.data), method)
-    codes = codes if valid is None else jnp.where(valid, codes, np.int32(-1))
+    absent = -1
+    if column.is_nullable:
+        absent, values = len(values), np.concatenate([values, np.array([pd.NA], object)])
+    if column.is_nullable or column.valid is not None:
+        codes = jnp.where(column.present(), codes, np.int32(absent))
     return Column(codes, None, ColumnType("object", HostObjects(values)))
 
 
@@ -179,11 +179,15 @@ def of_rows(
     Raises:
         NotImplementedError: the objects of the rows are not known inside `jit`.
     """
+    return column_like(function(_known_series(column, num_rows, method)), column)
+
+
+def _known_series(column: Column, num_rows: Count, method: str) -> pd.Series:
     if is_traced(column, num_rows):
         raise NotImplementedError(
             f"{method}: inside jit the objects of the rows are not known. Call {method} before jit."
         )
-    return column_like(function(at_once(host_series, column, num_rows)), column)
+    return at_once(host_series, column, num_rows)
 
 
 def objects_apart(
@@ -211,11 +215,7 @@ def rows_of_objects(
     Raises:
         NotImplementedError: the objects of the rows are not known inside `jit`.
     """
-    if is_traced(columns, table.num_rows):
-        raise NotImplementedError(
-            f"{method}: inside jit the objects of the rows are not known. Call {method} before jit."
-        )
-    values = [at_once(host_series, column, table.num_rows) for column in columns]
+    values = [_known_series(column, table.num_rows, method) for column in columns]
     return column_of_results(
         function(pd.DataFrame(dict(enumerate(values)))), method, table.capacity, table.layout
     )
