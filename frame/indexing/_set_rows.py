@@ -16,13 +16,14 @@ import pandas as pd
 
 from ..align._as_column import as_column, as_mask, is_mask, names_labels
 from ..mapping._where import choose, choose_scalar, like_row
+from ..table._by_pandas import by_pandas
 from ..table._column import Array, Column, to_host
 from ..table._expressions import apply_if_callable, evaluated
 from ..table._filter import filter_rows
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._take import missing_elsewhere, settled
 from ..table._tracing import is_traced
-from ..table._user_functions import as_pandas, has_host
+from ..table._user_functions import as_pandas
 
 _NAMED = (FrameBase, pd.DataFrame, dict)
 
@@ -68,14 +69,13 @@ def set_where(owner: Any, mask: object, value: object) -> None:
 
 def update_rows(owner: Any, other: object, **how: Any) -> None:
     """Sets the values that another object has and does not miss, by label; pandas finds them."""
-    if not has_host(owner._is_traced):
-        raise NotImplementedError(
-            "update needs rows on the host of one process, outside jit and plans. Use where() or "
-            "merge(), which make new values."
-        )
-    host = owner.to_pandas()
-    host.update(as_pandas(other), **how)
-    owner._table = type(owner)(host, sharding=owner.sharding)._table
+
+    def updated(host: Any) -> Any:
+        host.update(as_pandas(other), **how)
+        return host
+
+    instead = "Use where() or merge(), which make new values."
+    owner._table = by_pandas(owner, "update", instead, updated)._table
 
 
 def _parts_of(owner: Any, key: Any) -> tuple[Any, Any]:
