@@ -3,8 +3,8 @@
 
     PYTHONPATH=tests python tests/mode_tally.py NUM_COMPARISONS SEED [pipelines|operations|both]
 
-A comparison is one column of a result in one mode. Failures are counted by mode and by kind, the
-first ones of a kind are made smaller and printed.
+A comparison is one column of a result in one mode. Failures are counted by mode and by kind. The
+first of each kind is made smaller and printed when it is found, three of each at the end.
 """
 
 import collections
@@ -87,6 +87,9 @@ class Tally:
             name = operation.name if operation else "pipeline"
             key = name, group_of(failure.mode), failure.kind
             self.failures.setdefault(key, []).append(failure)
+            if len(self.failures[key]) == 1:
+                print("new:", " | ".join(key))
+                _show(shrunk(failure, self.folder))
 
     def report(self) -> None:
         """Prints the failures by kind, the most frequent first."""
@@ -98,11 +101,15 @@ class Tally:
                 if one.subject.text in seen:
                     continue
                 seen.add(one.subject.text)
-                print(f"  * {one.mode}: {one.subject.text}")
-                for name, table in zip("fg", one.tables, strict=False):
-                    print(f"    {name} = {text_of_table(table)[:400]}")
-                print("    " + re.sub(r"\s+", " ", one.found)[:300], flush=True)
+                _show(one)
         print("refused:", *self.refused.most_common(30), sep="\n  ")
+
+
+def _show(failure: Failure) -> None:
+    print(f"  * {failure.mode}: {failure.subject.text}")
+    for name, table in zip("fg", failure.tables, strict=False):
+        print(f"    {name} = {text_of_table(table)[:400]}")
+    print("    " + re.sub(r"\s+", " ", failure.found)[:300], flush=True)
 
 
 def shrunk(failure: Failure, folder: Path, seconds: float = 15.0) -> Failure:
