@@ -16,6 +16,7 @@ from ..align._number_keys import check_labels
 from ..table._column import Array, Column, ColumnType
 from ..table._column_labels import Labels
 from ..table._dictionary import Dictionary
+from ..table._holes import with_holes_elsewhere
 from ..table._ndframe import FrameBase
 from ..table._row_index import RANGE, RowIndex, label_dtype
 from ..table._table import Table
@@ -102,26 +103,30 @@ class _Merged:
         if own.has_holes:
             self.columns[position] = self._merged_key(key)
         else:
-            self.columns[position] = self._in_common_unit(key, self.columns[position])
+            self.columns[position] = self._in_common_dtype(key, self.columns[position])
 
     def _merged_key(self, key: Key) -> Column:
         """The values of a key, from the left side, or from the right if the left row is absent."""
         pairs, left, right = self.pairs, key.left.column, key.right.column
         if pairs.left.presence == "none":
-            return self._in_common_unit(key, pairs.right.take([right])[0])
+            return self._in_common_dtype(key, pairs.right.take([right])[0])
         if not pairs.left.has_holes or pairs.right.presence == "none":
-            return self._in_common_unit(key, pairs.left.take([left])[0])
+            return self._in_common_dtype(key, pairs.left.take([left])[0])
         counts = self.left._table.num_rows, self.right._table.num_rows
         left, right = common_pair(left, right, key.name, counts)
         left_rows, right_rows = pairs.left.row_ids, pairs.right.row_ids
         return coalesced([left], [right], left_rows, right_rows, pairs.left.layout)[0]
 
-    def _in_common_unit(self, key: Key, column: Column) -> Column:
-        """Times of a key in the finer unit of both sides, whatever rows have a match.
+    def _in_common_dtype(self, key: Key, column: Column) -> Column:
+        """Times in the finer unit, and bools with a mask if a side has one, whatever rows match.
 
-        An anti join keeps the unit of its side.
+        An anti join keeps the dtype of its side.
         """
-        if self.pairs.labels is not None or not _has_two_units(key):
+        if self.pairs.labels is not None:
+            return column
+        if column.is_bool and not column.is_nullable and _may_miss_bools(key):
+            return with_holes_elsewhere(column)
+        if not _has_two_units(key):
             return column
         unit = finest_unit(key.left.column, key.right.column)
         return with_unit(column, unit, self.pairs.num_rows)
@@ -181,6 +186,11 @@ class _Merged:
         if not self.columns and not index.levels:
             raise NotImplementedError("merge: the result must have a column or row labels.")
         return self.left._make_frame(self.columns, Labels(self.labels), table)
+
+
+def _may_miss_bools(key: Key) -> bool:
+    sides = key.left.column, key.right.column
+    return any(side.valid is not None and not side.is_nullable for side in sides)
 
 
 def _has_two_units(key: Key) -> bool:

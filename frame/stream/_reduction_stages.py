@@ -5,9 +5,6 @@ import dataclasses
 from collections.abc import Hashable
 from typing import Any
 
-import numpy as np
-import pandas as pd
-
 from ..plan._declared import dtype_names
 from ..plan._declared import in_dtypes as in_declared_dtypes
 from ..plan._expression import Expression
@@ -84,17 +81,10 @@ def reduced_stage(
                 return getattr(stage.empty, method)(**options)
             (rows,) = states.rows()
         outputs = rows[[f"o{position}" for position in range(len(labels))]]
+        templates = getattr(keyed.groupby("k"), method)(**options)._table.columns
+        columns = in_dtypes(outputs._table.columns, templates, outputs._table)
         if is_series:
-            value, dtype = outputs["o0"].max(), getattr(node.empty, "dtype", None)
-            column = stage.empty._only
-            if dtype is None and column.is_nullable and isinstance(value, np.floating):
-                # The result of no rows is NA, which has no dtype.
-                dtype = column.dtype
-            if value is pd.NA:
-                return value
-            is_wide = dtype is not None and value.dtype.kind == dtype.kind != "O"
-            return value.astype(dtype) if is_wide else value
-        columns = outputs._table.columns
+            return outputs._make_series(columns[0], None, outputs._table).max()
         reduced = outputs._make_frame(columns, stage.empty[labels]._labels).max()
         if node.empty.dtype == object:
             return in_declared_dtypes(reduced, dtype_names(node.empty))

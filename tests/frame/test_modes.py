@@ -9,6 +9,8 @@ import re
 import warnings
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 from frame_operations import OPERATIONS
 from hypothesis import Phase, given, settings
@@ -86,6 +88,33 @@ def test_an_operation_has_one_answer(tmp_path_factory, data):
     if IS_LONG and operation.jit:
         modes.append("jit")
     assert_one_answer(data, subject, kinds, tmp_path_factory.getbasetemp(), modes)
+
+
+# Pipelines and tables that differed in a mode once: each stands for a kind.
+FOUND = {
+    "a reduction without enough values": (
+        ["f['I64h'].std()"],
+        [pa.Table.from_pandas(pd.DataFrame({"I64h": [3]}, dtype="Int64")), pa.table({"k": [1]})],
+    ),
+    "a key that one side misses": (
+        ["merge(f, g, on='bh', how='right')"],
+        [pa.table({"bh": [None, True]}), pa.table({"bh": [True, False, True], "k": [1, 1, 1]})],
+    ),
+    "a key that the other side misses": (
+        ["merge(f, g, on='bh', how='left')"],
+        [pa.table({"bh": [True, False], "k": [1, 1]}), pa.table({"bh": [None, True, True]})],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_what_was_found_has_one_answer(tmp_path, name):
+    steps, tables = FOUND[name]
+    subject = subject_of_steps(steps)
+    modes = ["eager", "plan", "plan of files", "batches of 1", "batches of 3 of files"]
+    done = check(subject, Modes(subject.run, tmp_path), tuple(tables), modes)
+    assert done.comparisons >= len(modes)
+    assert not done.failures
 
 
 def test_every_kind_has_a_table():
