@@ -114,10 +114,14 @@ $(EXTRAS:%=$(STAMPS)/%): $(STAMPS)/%: $(STAMPS)/jaxframes
 	touch $@
 
 # Type checkers do not follow an editable install to the folders behind it, but they follow links.
-LINKS := $(addprefix build/links/jaxframes/,primitives frame shardings)
-$(LINKS):
+# -S keeps the editable install itself out.
+OUTSIDE = PYTHONPATH=build/links:$$($(BIN)/python -c \
+  'import sysconfig; print(sysconfig.get_path("purelib"))')
+PACKAGES := primitives frame shardings
+LINKS := $(addprefix build/links/jaxframes/,__init__.py py.typed $(PACKAGES))
+build/links/jaxframes/%:
 	mkdir -p $(@D)
-	ln -sfn ../../../$(@F) $@
+	ln -sfn ../../../$(if $(filter $*,$(PACKAGES)),,package/jaxframes/)$* $@
 
 # The requirements of all extras, which one call resolves at once.
 install: $(STAMPS)/jaxframes $(LINKS)
@@ -163,14 +167,10 @@ lint: $(STAMPS)/lint $(LINKS)
 	$(BIN)/ruff format --check .
 	@! grep -rnE 'jax\._src|jaxlib\._' --include='*.py' primitives frame shardings || { \
 	  echo 'Only public JAX APIs.' >&2; exit 1; }
-	PYTHONPATH=build/links $(BIN)/lint-imports
+	$(OUTSIDE) $(BIN)/python -S -c 'from importlinter.cli import lint_imports_command as lint; lint()'
 	$(BIN)/pyright --pythonpath $(BIN)/python
-	@for package in primitives shardings frame; do \
-	  PYTHONPATH=build/links:$$($(BIN)/python -c \
-	    'import sysconfig; print(sysconfig.get_path("purelib"))') \
-	    $(BIN)/pyright --pythonpath $(BIN)/python --ignoreexternal \
-	    --verifytypes jaxframes.$$package > build/types.txt || { cat build/types.txt; exit 1; }; \
-	done
+	@$(OUTSIDE) $(BIN)/pyright --pythonpath $(BIN)/python --ignoreexternal \
+	  --verifytypes jaxframes > build/types.txt || { cat build/types.txt; exit 1; }
 
 PAGES := docs/_build/html
 docs: $(STAMPS)/docs $(STAMPS)/test

@@ -19,7 +19,7 @@ FRAME = [path for path in SOURCES if path.is_relative_to(ROOT / "frame")]
 
 @pytest.fixture(scope="module")
 def pristine(tmp_path_factory):
-    """A copy of the three packages under their installed name, with the contracts beside it."""
+    """A copy of the packages under their installed name, with the contracts beside it."""
     folder = tmp_path_factory.mktemp("floors")
     for package in PACKAGES:
         shutil.copytree(
@@ -27,6 +27,7 @@ def pristine(tmp_path_factory):
             folder / "jaxframes" / package,
             ignore=shutil.ignore_patterns("__pycache__"),
         )
+    shutil.copy(ROOT / "package/jaxframes/__init__.py", folder / "jaxframes")
     shutil.copy(ROOT / "pyproject.toml", folder)
     return folder
 

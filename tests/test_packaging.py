@@ -15,7 +15,13 @@ import pytest
 from covering import RUNS_ALL
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ["primitives", "frame", "shardings"]
+# Where each folder of the sources goes.
+PACKAGES = {
+    "package/jaxframes": "jaxframes",
+    "primitives": "jaxframes/primitives",
+    "frame": "jaxframes/frame",
+    "shardings": "jaxframes/shardings",
+}
 KERNELS = "jaxframes/primitives/kernels/libjaxframes_kernels.so"
 
 
@@ -113,9 +119,9 @@ SOURCES = (".py", ".pyi", ".typed")
 
 def package_files(root, *suffixes):
     return {
-        f"{package}/{path.relative_to(root / package)}"
-        for package in PACKAGES
-        for path in (root / package).rglob("*")
+        f"{package}/{path.relative_to(root / folder)}"
+        for folder, package in PACKAGES.items()
+        for path in (root / folder).rglob("*")
         if path.suffix in suffixes
     }
 
@@ -136,8 +142,7 @@ def test_sdist_holds_nothing_that_was_built(source):
 def test_wheel_holds_the_packages_and_the_kernels(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if name.startswith("jaxframes/")}
-    sources = {f"jaxframes/{name}" for name in package_files(ROOT, *SOURCES)}
-    assert names == sources | {KERNELS}
+    assert names == package_files(ROOT, *SOURCES) | {KERNELS}
 
 
 def test_wheel_serves_every_python_of_its_platform(wheel):
@@ -182,7 +187,7 @@ def test_without_compiler_a_wheel_without_kernels_is_built(built_without_compile
     assert re.fullmatch(r"jaxframes-[\d.]+-py3-none-any\.whl", wheel.name)
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if name.startswith("jaxframes/")}
-    assert names == {f"jaxframes/{name}" for name in package_files(ROOT, *SOURCES)}
+    assert names == package_files(ROOT, *SOURCES)
     assert (
         "jaxframes: the C++ kernels could not be built (is a C++17 compiler installed?). "
         "The portable XLA path serves in their place; jaxframes.primitives.backend() says so."
