@@ -53,6 +53,11 @@ class Table:
     def num_rows_on_host(self) -> int:
         """The number of valid rows, read from the device if necessary."""
         num_rows = self.all_rows
+        if type(num_rows) is not np.int32 and not _is_count(num_rows):
+            raise TypeError(
+                "JaxFrame: a frame that is read must have a number of rows, and a tree of "
+                "gradients has none. Apply it to the frame that it belongs to, by jax.tree.map."
+            )
         return int(host_array(num_rows) if isinstance(num_rows, jax.Array) else num_rows)
 
     @property
@@ -145,6 +150,11 @@ def either_needed(a: Count, b: Count) -> Count:
     if isinstance(a, jax.Array) and isinstance(b, jax.Array):
         return jnp.maximum(a, b)
     return a if isinstance(a, jax.Array) else b
+
+
+def _is_count(leaf: Any) -> bool:
+    """Whether a leaf is a number of rows: not None, nor the derivative of one, which is float0."""
+    return leaf is not None and getattr(leaf, "dtype", None) != jax.dtypes.float0
 
 
 def _on_host(count: Count) -> Count:

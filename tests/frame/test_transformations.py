@@ -165,6 +165,14 @@ def test_derivatives_in_all_leaves_of_a_frame():
     derivative = jax.tree.leaves(gradient)[0]
     np.testing.assert_allclose(derivative[: len(frame)], 2 * frame["x"])
     assert not derivative[len(frame) :].any()
+    with pytest.raises(TypeError, match="a tree of gradients has none"):
+        gradient["x"].tolist()
+
+    def moved(value, slope):
+        return value if slope.dtype == jax.dtypes.float0 else value - slope
+
+    result = jax.tree.map(moved, on_device(frame), gradient)
+    assert_same(result, frame - 2 * frame)
 
 
 def test_a_donated_frame_gives_up_its_arrays():
