@@ -8,6 +8,7 @@ import pandas as pd
 
 from ..table._column import Column, ColumnType
 from ..table._dictionary import Dictionary
+from ..table._ndframe import SeriesBase
 from ..table._recode import renumbered
 from ..table._types import Options
 from ._str import Method, pandas_method, used_codes
@@ -30,7 +31,7 @@ class CategoryMethods:
         [1, 0, 1]
     """
 
-    def __init__(self, series: Any):
+    def __init__(self, series: SeriesBase):
         self._series = series
 
     @property

@@ -11,12 +11,13 @@ from ..table._column_labels import Labels
 from ..table._expand_lists import expand_lists, expanded_values
 from ..table._from_host import column_from
 from ..table._lists import Lists, column_of_lists
+from ..table._ndframe import SeriesBase
 from ..table._row_index import RowIndex, label_dtype
 from ..table._table import Table
 
 
 def matches_of_rows(
-    series: Any,
+    series: SeriesBase,
     column: Column,
     matches: pd.DataFrame,
     num_strings: int,

@@ -36,7 +36,7 @@ class ListMethods:
         ([3, 1], ['c', 'd'])
     """
 
-    def __init__(self, series: Any):
+    def __init__(self, series: SeriesBase):
         self._series = series
         self._column: ListColumn = list_column(series)
 

@@ -10,6 +10,7 @@ from ..table._column import Column
 from ..table._from_host import column_from
 from ..table._list_slices import elements_at, sliced_lists
 from ..table._lists import ListColumn
+from ..table._ndframe import SeriesBase
 from ..table._to_arrow import arrow_of
 from ..table._tracing import is_traced
 from ..table._untyped import untyped_compute
@@ -28,9 +29,11 @@ class ListStringMethods:
         (['b', nan, nan], ['a+b', 'c', nan])
     """
 
-    def __init__(self, series: Any):
+    def __init__(self, series: SeriesBase):
         self._series = series
-        self._column: ListColumn = series._only
+        column = series._only
+        assert isinstance(column, ListColumn)
+        self._column = column
 
     def __getattr__(self, name: str) -> Any:
         raise NotImplementedError(

@@ -11,6 +11,7 @@ import pandas as pd
 from ...primitives.staging import tiered
 from ..table._column import NAT, Array, Column, ColumnType
 from ..table._distinct_values import through_values
+from ..table._ndframe import SeriesBase
 from ..table._table import Table
 from ._calendar import SECONDS_PER_DAY, part_of, rounded
 
@@ -19,7 +20,7 @@ _PER_YEAR = {"M": 12, "Q-DEC": 4, "Y-DEC": 1}
 _PARTS = {"M": "month", "Q-DEC": "quarter"}
 
 
-def periods_of_times(walls: Column, table: Table, freq: Any, per_second: int) -> Column:
+def periods_of_times(walls: Column, table: Table, freq: object, per_second: int) -> Column:
     """The periods in which times lie; pandas' `to_period`.
 
     The device counts months, quarters, years and days; the host those of each distinct day for
@@ -97,7 +98,7 @@ class PeriodMethods:
     start_time: Any = _part("start_time")
     end_time: Any = _part("end_time")
 
-    def __init__(self, series: Any):
+    def __init__(self, series: SeriesBase):
         self._series = series
 
     def __getattr__(self, name: str) -> Any:
@@ -110,11 +111,11 @@ class PeriodMethods:
         """The frequency."""
         return pd.PeriodDtype(self._series._only.type.freq).freq
 
-    def to_timestamp(self, freq: Any = None, how: str = "start") -> Any:
+    def to_timestamp(self, freq: object = None, how: str = "start") -> Any:
         """The times at which the periods start or end."""
         return self._through("dt.to_timestamp", lambda p: p.dt.to_timestamp(freq=freq, how=how))
 
-    def asfreq(self, freq: Any = None, how: str = "E") -> Any:
+    def asfreq(self, freq: object = None, how: str = "E") -> Any:
         """The period of another frequency at the start or the end of each."""
         return self._through("dt.asfreq", lambda periods: periods.dt.asfreq(freq, how))
 

@@ -22,6 +22,7 @@ from ..table._from_host import column_from
 from ..table._layout import ONE_DEVICE
 from ..table._lists import column_of_lists
 from ..table._lists_on_host import lists_from_arrow
+from ..table._ndframe import SeriesBase
 from ..table._recode import (
     as_string,
     holds_strings,
@@ -32,6 +33,7 @@ from ..table._recode import (
 )
 from ..table._table import Table
 from ..table._tracing import answered_at_once, at_once, is_traced
+from ..table._types import DtypeLike
 from ..table._unsupported import instead_of
 from ..table._user_functions import as_pandas
 from ._extractall import matches_of_rows
@@ -134,7 +136,7 @@ class StringMethods:
         ['AB', nan, 'C']
     """
 
-    def __init__(self, series: Any):
+    def __init__(self, series: SeriesBase):
         self._series = series
         column: Column = series._only
         self._holds_objects = column.kind == "object"
@@ -147,7 +149,7 @@ class StringMethods:
         is_text = column.kind == "string" or holds_strings(column.dictionary.values)
         self._column = as_string(column) if is_text else column
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         if isinstance(key, slice):
             return self._map("slice", (key.start, key.stop, key.step), {})
         return self._map("get", (key,), {})
@@ -269,7 +271,7 @@ class StringMethods:
         rows = self._series._table
         return matches_of_rows(self._series, column, matches, len(strings), capacity, rows)
 
-    def get_dummies(self, sep: str = "|", dtype: Any = None) -> Any:
+    def get_dummies(self, sep: str = "|", dtype: DtypeLike = None) -> Any:
         """One-hot encodes the pieces between separators; not supported inside `jit`."""
         found = self._map("get_dummies", (sep,), {}, used_only=True)
         return found if dtype is None else found.astype(dtype)

@@ -12,6 +12,7 @@ from ..table._dictionary import ArrowObjects
 from ..table._distinct_values import looked_up
 from ..table._from_host import column_from
 from ..table._layout import ONE_DEVICE
+from ..table._ndframe import SeriesBase
 from ..table._tracing import is_traced
 from ..table._untyped import untyped_compute
 
@@ -32,7 +33,7 @@ class StructMethods:
         ['Ann', nan]
     """
 
-    def __init__(self, series: Any):
+    def __init__(self, series: SeriesBase):
         self._series = series
         self._codes, self._structs = _structs_of(series)
 
@@ -46,7 +47,7 @@ class StructMethods:
         kinds = {field.name: pd.ArrowDtype(field.type) for field in fields}
         return pd.Series(kinds, dtype=object)
 
-    def field(self, name_or_index: Any) -> Any:
+    def field(self, name_or_index: object) -> Any:
         """A field, by name, by position, or by a list of names for fields of fields."""
         path = name_or_index if isinstance(name_or_index, list) else [name_or_index]
         array: Any = self._structs.arrow
@@ -76,7 +77,7 @@ class StructMethods:
         return self._series._with_column(column, name)
 
 
-def _structs_of(series: Any) -> tuple[Any, ArrowObjects]:
+def _structs_of(series: SeriesBase) -> tuple[Any, ArrowObjects]:
     """The code of each row, and the structs of codes; dicts of Python become structs."""
     column: Column = series._only
     objects = column.type.dictionary

@@ -10,6 +10,7 @@ import pandas as pd
 
 from ..table._column import Column, of_family
 from ..table._dtypes import wide
+from ..table._ndframe import SeriesBase
 from ..table._take import any_missing, settled
 from ..table._tracing import is_traced
 from ..table._units import PER_SECOND, with_unit
@@ -38,7 +39,7 @@ class TimeMethods:
 
     _pandas: Any
 
-    def __init__(self, series: Any):
+    def __init__(self, series: SeriesBase):
         self._series = series
         self._column: Column = series._only
 

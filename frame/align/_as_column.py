@@ -149,7 +149,7 @@ def _with_bools(key: SeriesBase) -> Any:
     return key._with_column(bools)
 
 
-def as_mask(key: Any, table: Table, of_length: type[Exception] = IndexError) -> Array:
+def as_mask(key: object, table: Table, of_length: type[Exception] = IndexError) -> Array:
     """Aligns a mask with the rows of a table.
 
     Raises:

@@ -105,7 +105,7 @@ class FrameMerge(FrameBase):
 
     def join(
         self,
-        other: Any,
+        other: object,
         on: LabelOrLabels = None,
         how: str = "left",
         lsuffix: str | None = None,

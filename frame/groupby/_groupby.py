@@ -51,7 +51,7 @@ class SeriesGroupBy(
 class FrameGroupBy(FrameGroupByValueCounts, FrameGroupByCorrelation, _GroupBy):
     """A grouped frame: what `frame.groupby` returns."""
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         if isinstance(key, tuple) and len(key) > 1:
             raise ValueError(
                 "Cannot subset columns with a tuple with more than one element. Use a list instead."

@@ -174,7 +174,7 @@ class GroupColumn(_Traced):
             if one is not None and not isinstance(one, (bool, int, float, str, np.number)):
                 self._trace.refuse(f"arguments of {type(one).__name__}")
 
-    def _reduced(self, name: str, args: Any, kwargs: Options) -> "GroupValue":
+    def _reduced(self, name: str, args: object, kwargs: Options) -> "GroupValue":
         settings = dict(kwargs)
         how = _REDUCTIONS[name]
         if name in ("std", "var", "sem") and isinstance(settings.get("ddof"), int):
@@ -275,7 +275,8 @@ class GroupFrame(_Traced):
 
     def __getitem__(self, label: Hashable) -> GroupColumn:
         grouped = self._trace.grouped
-        labels: Any = grouped._source._labels  # pyright: ignore[reportAttributeAccessIssue]
+        source: Any = grouped._source
+        labels = source._labels
         if not isinstance(label, (str, int)) or label not in labels:
             self._trace.refuse(f"[{label!r}]")
         position = labels.position(label)

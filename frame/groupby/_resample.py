@@ -67,7 +67,7 @@ class BinReductions:
             raise NotImplementedError(f"resample: {name} is not supported. Use {remedy}.")
         return self[name] if not name.startswith("_") else object.__getattribute__(self, name)
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         raise NotImplementedError
 
     count: Callable[..., Any] = _reduction("count")

@@ -203,7 +203,7 @@ class ILocIndexer:
 class FrameSelection(FrameBase, RowSelection):
     """Column and row selection of a frame."""
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         if type(key) is str:
             return self._columns_labelled(key)
         key = apply_if_callable(key, self)
@@ -245,7 +245,7 @@ class FrameSelection(FrameBase, RowSelection):
     def __iter__(self) -> Any:
         return iter(self._labels)
 
-    def get(self, key: Any, default: object = None) -> Any:
+    def get(self, key: object, default: object = None) -> Any:
         """The column or columns of a key, or `default` if a label is absent."""
         labels = key if isinstance(key, list) else [key]
         return self[key] if all(label in self._labels for label in labels) else default
@@ -301,7 +301,7 @@ class SeriesSelection(SeriesBase, RowSelection):
     def __getattr__(self, name: str) -> Any:
         return _absent_attribute(self, "JaxSeries", name)
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         key = apply_if_callable(key, self)
         if is_mask(key):
             return self._filtered(key)
@@ -320,7 +320,7 @@ class SeriesSelection(SeriesBase, RowSelection):
         """Sets the values that another series has and does not miss, by label, on the host."""
         update_rows(self, other)
 
-    def get(self, key: Any, default: object = None) -> Any:
+    def get(self, key: object, default: object = None) -> Any:
         """The values of a label, or `default`."""
         try:
             return self[key]

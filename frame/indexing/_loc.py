@@ -45,7 +45,7 @@ class LocIndexer:
         rows = apply_if_callable(rows, self._of)
         return self._of._columns_of(columns)._rows_at(rows)
 
-    def __setitem__(self, key: object, value: Any) -> None:
+    def __setitem__(self, key: object, value: object) -> None:
         warn_of_chained(sys.getrefcount(self._of), self._of, OF_INDEXER)
         set_rows(self._of, "loc", key, value)
 

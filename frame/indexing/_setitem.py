@@ -3,7 +3,7 @@
 
 import sys
 from collections.abc import Hashable
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,7 @@ from ._set_rows import set_rows, set_where, update_rows
 class FrameAssignment(FrameBase):
     """Assignment of columns."""
 
-    def __setitem__(self, label: Hashable, value: Any) -> None:
+    def __setitem__(self, label: Hashable, value: object) -> None:
         warn_of_chained(sys.getrefcount(self), self, OF_OBJECT)
         if isinstance(label, (list, np.ndarray, pd.Index)) and not is_mask(label):
             for one, part in zip(label, parts_of(value, len(label)), strict=True):
@@ -53,7 +53,7 @@ class FrameAssignment(FrameBase):
         other: object,
         join: str = "left",
         overwrite: bool = True,
-        filter_func: Any = None,
+        filter_func: object = None,
         errors: str = "ignore",
     ) -> None:
         """Sets the values that another frame has and does not miss, by label, on the host.

@@ -71,7 +71,7 @@ class Shape(NDFrame):
         """Returns a copy that shares the immutable arrays; `deep` is ignored."""
         return self._like(self._table)
 
-    def pipe(self, func: object, *args: Any, **kwargs: Options) -> Any:
+    def pipe(self, func: object, *args: object, **kwargs: Options) -> Any:
         """Calls `func(self, *args, **kwargs)`."""
         return piped(self, func, args, kwargs)
 

@@ -52,7 +52,7 @@ def read_csv(
     on_bad_lines: object = "error",
     storage_options: Mapping[str, object] | None = None,
     filesystem: object = None,
-    sharding: Any = None,
+    sharding: object = None,
     dtype_backend: object = None,
     **rest: object,
 ) -> Any:

@@ -32,7 +32,7 @@ def read_parquet(
     filters: object = None,
     storage_options: Mapping[str, object] | None = None,
     filesystem: object = None,
-    sharding: Any = None,
+    sharding: object = None,
     dtype_backend: object = None,
 ) -> Any:
     """Reads one or several Parquet files.

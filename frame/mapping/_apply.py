@@ -298,7 +298,7 @@ class FrameApply(FrameBase):
     def _called_for_rows(
         self, func: Function, raw: bool, result_type: object, args: tuple[Any, ...], kwargs: Options
     ) -> Any:
-        def call(row: Any, *args: Any, **kwargs: Options) -> Any:
+        def call(row: object, *args: object, **kwargs: Options) -> Any:
             return as_pandas(func(row, *args, **kwargs))
 
         rows: Any = self.to_pandas()

@@ -32,8 +32,8 @@ def scalar_in_dtype(column: Column, value: object, method: str) -> Column:
     Raises:
         TypeError: the value does not fit the dtype.
     """
-    no_code = np.full(1, -1 if column.type.has_codes else 0, column.dtype)
-    one: Any = to_host(Column(no_code, None, column.type), 1).copy()  # pyright: ignore
+    no_code: Any = np.full(1, -1 if column.type.has_codes else 0, column.dtype)
+    one = to_host(Column(no_code, None, column.type), 1).copy()
     try:
         one[0] = value
     except (TypeError, ValueError, OverflowError) as error:
@@ -74,7 +74,7 @@ def numbers_in_dtype(
     return Column(data, other.valid, column.type)
 
 
-def cast_nullable(column: Column, dtype: Any, num_rows: Count, layout: Layout) -> Column:
+def cast_nullable(column: Column, dtype: DtypeLike, num_rows: Count, layout: Layout) -> Column:
     """Casts a column to or from a nullable dtype."""
     if dtype == np.dtype(object):
         return as_objects(column, num_rows, "astype")
@@ -146,6 +146,6 @@ def _any_fraction(data: Array, is_needed: Array, num_rows: Count) -> Array:
     return jnp.any(is_fraction & is_row(data.shape[0], num_rows))
 
 
-def casts_nullable(column: Column, dtype: Any) -> bool:
+def casts_nullable(column: Column, dtype: DtypeLike) -> bool:
     """Whether a cast has a nullable dtype on either side."""
     return column.is_nullable or is_nullable(dtype)

@@ -31,7 +31,7 @@ def _is_scalar(value: object) -> bool:
     return not hasattr(value, "__len__") or isinstance(value, (str, bytes))
 
 
-def _combined(operation: Operation, table: Table, others: Sequence[Any], labels: Any) -> Table:
+def _combined(operation: Operation, table: Table, others: Sequence[Any], labels: object) -> Table:
     """Combines the columns of a table with other operands, one for each."""
     if any(map(_is_date_offset, others, table.columns)):
         if operation.op not in ("add", "sub") or (operation.is_reflected and operation.op == "sub"):

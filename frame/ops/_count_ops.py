@@ -22,7 +22,7 @@ from ._code_ops import constant, invalid
 _SECONDS_PER_DAY = 86_400
 
 
-def combine_counts(op: str, a: Any, b: Any, num_rows: Count) -> Column | tuple[Any, Any]:
+def combine_counts(op: str, a: object, b: object, num_rows: Count) -> Column | tuple[Any, Any]:
     """Applies an operation with a column of labelled counts as an operand.
 
     Returns:
@@ -30,21 +30,17 @@ def combine_counts(op: str, a: Any, b: Any, num_rows: Count) -> Column | tuple[A
         floats, and a date beside a timedelta is its midnight.
     """
     column = next(x for x in (a, b) if isinstance(x, Column) and _is_labelled(x))
-    sides = [_as_counts(x, column) for x in (a, b)]
-    if any(side is None for side in sides):
-        other = b if column is a else a
-        return _with_other(op, a, b, column, other)
+    x, y = (_as_counts(side, column) for side in (a, b))
+    if x is None or y is None:
+        return _with_other(op, a, b, column, b if column is a else a)
     if op in COMPARISONS:
-        pair = in_one_label(sides, (num_rows, num_rows))  # pyright: ignore[reportArgumentType]
+        pair = in_one_label((x, y), (num_rows, num_rows))
         if pair is not None:
             x, y = pair
             return Column(_compare(op, x.data, y.data))
         if op in ("eq", "ne"):
             return constant(column, op == "ne")
         raise invalid(op, a, b)
-    x, y = sides
-    assert x is not None
-    assert y is not None
     if column.kind == "decimal" and op in ("add", "sub", "mul"):
         return _decimals(op, x, y, num_rows)
     if column.kind == "date" and op == "sub" and y.kind == "date":
@@ -105,11 +101,13 @@ def _as_counts(side: Any, column: Column) -> Column | None:
 def _with_other(op: str, a: Any, b: Any, column: Column, other: Any) -> Column | tuple[Any, Any]:
     is_number = other.is_number if isinstance(other, Scalar) else other.is_numeric
     if column.kind == "decimal" and is_number:
-        return tuple(_as_float(x) if x is column else x for x in (a, b))  # pyright: ignore
+        floats = _as_float(column)
+        return floats if a is column else a, floats if b is column else b
     is_span = isinstance(other, Scalar) and isinstance(other.value, (pd.Timedelta, np.timedelta64))
     is_span = is_span or (isinstance(other, Column) and other.kind == "timedelta")
     if column.kind == "date" and is_span and op in ("add", "sub"):
-        return tuple(midnights(x) if x is column else x for x in (a, b))  # pyright: ignore
+        times = midnights(column)
+        return times if a is column else a, times if b is column else b
     if column.kind == "period" and is_number and op in ("add", "sub") and column is a:
         step = other.value if isinstance(other, Scalar) else other.data
         data = _moved(op, column.data, jnp.asarray(step).astype(jnp.int64))

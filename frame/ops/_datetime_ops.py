@@ -90,7 +90,9 @@ def as_time(side: Any, other: Any, op: str) -> Time | None:
     return Time(kind, time.unit, time.asm8.view(np.int64), zone)
 
 
-def combine_times(op: str, a: Any, b: Any, times: list[Time | None], num_rows: Count) -> Column:
+def combine_times(
+    op: str, a: object, b: object, times: list[Time | None], num_rows: Count
+) -> Column:
     """Applies an operation with a datetime or timedelta operand."""
     x, y = times
     if x is None or y is None:
@@ -123,7 +125,7 @@ def combine_times(op: str, a: Any, b: Any, times: list[Time | None], num_rows: C
     raise invalid(op, a, b)
 
 
-def _compared(op: str, a: Any, b: Any, x: Time, y: Time) -> Column:
+def _compared(op: str, a: object, b: object, x: Time, y: Time) -> Column:
     """Compares times, deferred if possible."""
     is_coarser = PER_SECOND[x.unit] <= PER_SECOND[y.unit]
     if isinstance(a, Scalar) or not (is_coarser or isinstance(b, Scalar)):

@@ -187,7 +187,7 @@ class Namespace:
             return _recorder(self._target, function)
         raise _no_method(function)
 
-    def __getitem__(self, key: Any) -> Expression:
+    def __getitem__(self, key: object) -> Expression:
         if self._prefix != "str":
             raise TypeError(f"{self!r} is not subscriptable")
         if isinstance(key, slice):
@@ -233,7 +233,7 @@ class _Recording:
     def __getitem__(self, label: Hashable) -> Expression:
         return col(label)
 
-    def __setitem__(self, label: Hashable, value: Any) -> None:
+    def __setitem__(self, label: Hashable, value: object) -> None:
         self.result = value
 
 

@@ -61,7 +61,7 @@ class FramePlan(RecordedFrame, Lazy):
 
     # Selection and assignment.
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         if callable(key) and not isinstance(key, Expression):
             key = key(self)
         if isinstance(key, SeriesPlan):
@@ -74,7 +74,7 @@ class FramePlan(RecordedFrame, Lazy):
             raise self._unheld("[]")
         return self._record("column", expression=col(key))
 
-    def __setitem__(self, key: object, value: Any) -> NoReturn:
+    def __setitem__(self, key: object, value: object) -> NoReturn:
         raise TypeError("a LazyFrame is immutable. Use assign().")
 
     def __getattr__(self, name: str) -> Any:
@@ -88,7 +88,7 @@ class FramePlan(RecordedFrame, Lazy):
             f"'LazyFrame' object has no attribute {name!r}{suggestion}"
         )
 
-    def pipe(self, func: object, *args: Any, **kwargs: Any) -> Any:
+    def pipe(self, func: object, *args: object, **kwargs: object) -> Any:
         """Calls `func(self, *args, **kwargs)`."""
         return piped(self, func, args, kwargs)
 

@@ -46,7 +46,7 @@ class LazyGroupBy(RecordedGroups):
         self._plan, self._columns = plan, columns
         self._groups = {**groups, "by": as_keys("groupby", groups.get("by"), plan._plan)}
 
-    def __getitem__(self, key: Any) -> "LazyGroupBy":
+    def __getitem__(self, key: object) -> "LazyGroupBy":
         return LazyGroupBy(self._plan, self._groups, list(key) if isinstance(key, list) else key)
 
     def __getattr__(self, name: str) -> Any:

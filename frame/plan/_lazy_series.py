@@ -81,7 +81,7 @@ class SeriesPlan(RecordedSeries, LazyArray):
         """The name of the series."""
         return self._plan.empty.name
 
-    def __getitem__(self, key: Any) -> Self:
+    def __getitem__(self, key: object) -> Self:
         if callable(key):
             key = key(self)
         if not isinstance(key, SeriesPlan):
@@ -124,7 +124,7 @@ class LazyNamespace:
             Call.of("column", (self._plan,), {"expression": method(*operands, **keywords)})
         )
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         if self._name != "str":
             raise TypeError(f"{self._name!r} of a series is not subscriptable")
         if isinstance(key, slice):

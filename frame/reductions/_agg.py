@@ -87,7 +87,7 @@ class Transformation(NDFrame):
         return self._make_frame(columns, frame._labels.take(positions))
 
 
-def _in_family(result: Any, column: Column) -> Any:
+def _in_family(result: object, column: Column) -> Any:
     """Several reductions of a column of a frame: numbers of a nullable one are nullable."""
     if not isinstance(result, SeriesBase) or not column.is_nullable or not column.is_numeric:
         return result

@@ -365,7 +365,7 @@ def one_each(frame: FrameBase, results: Sequence[Any], op: str, name: Hashable =
     return frame.series_class._of(table_of_series(series), name)
 
 
-def host_result(result: Any, kind: str, op: str) -> Any:
+def host_result(result: object, kind: str, op: str) -> Any:
     """A result of the host as an array of one element."""
     if op in LOGICAL:
         return np.array([bool(result)])

@@ -39,11 +39,11 @@ def result_type(type: ColumnType, op: str) -> ColumnType:
 
 def host_value(value: Any, is_missing: Any, type: ColumnType) -> Any:
     """A result as an array of one element with pandas' dtype."""
-    data = host_array(value).reshape(1)
+    data: Any = host_array(value).reshape(1)
     if type.kind == "number" and data.dtype.kind not in "fc" and bool(host_array(is_missing)):
         missing = [np.nan] if type.family is None else pd.array([pd.NA], type.nullable(data.dtype))
         return np.array(missing) if type.family is None else missing
-    shown = to_host(Column(data, None, type), 1)  # pyright: ignore
+    shown = to_host(Column(data, None, type), 1)
     return pd.array(shown) if type.is_time or type.kind == "period" else shown
 
 

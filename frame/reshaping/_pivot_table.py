@@ -239,5 +239,8 @@ def _names(arrays: Sequence[object], names: Any, prefix: str) -> list[Hashable]:
         if len(names) != len(arrays):
             raise AssertionError("arrays and names must have the same length")
         return list(names)
-    own = [one.name if isinstance(one, (SeriesBase, pd.Index)) else None for one in arrays]  # pyright: ignore
+    own = [
+        getattr(one, "name", None) if isinstance(one, (SeriesBase, pd.Index)) else None
+        for one in arrays
+    ]
     return [f"{prefix}_{n}" if name is None else name for n, name in enumerate(own)]

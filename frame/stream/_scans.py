@@ -2,7 +2,6 @@
 """Plans that start with files or with Arrow data."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import pyarrow.dataset as ds
 
@@ -72,7 +71,7 @@ def scan_parquet(
 
 
 def scan_csv(
-    path: Any,
+    path: object,
     *,
     sep: str = ",",
     columns: Sequence[str] | None = None,

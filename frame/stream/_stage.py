@@ -107,7 +107,7 @@ def numbered(batches: Iterable[Any]) -> Iterator[Any]:
         start += len(batch)
 
 
-def joined(batches: Iterable[Any], empty: Any) -> Any:
+def joined(batches: Iterable[Any], empty: object) -> Any:
     """Concatenates batches; `empty` if there are none."""
     batches = list(batches)
     parts = [batch for batch in batches if len(batch)]

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...primitives.staging import tiered
-from ._column import NAT, UNITS, Array, Column
+from ._column import NAT, UNITS, Array, Column, ColumnType
 from ._table import Count, is_row
 from ._tracing import at_once, is_traced
 from ._units import is_past, units_per
@@ -71,12 +71,12 @@ def power_of_ten(exponent: int) -> np.int64:
     return np.int64(10**exponent)
 
 
-def _multiplied(column: Column, factor: np.int64, num_rows: Count, kind: object) -> Column:
+def _multiplied(column: Column, factor: np.int64, num_rows: Count, kind: ColumnType) -> Column:
     if factor == 1:
-        return Column(column.data, None, kind)  # pyright: ignore[reportArgumentType]
+        return Column(column.data, None, kind)
     data, is_any_lost = at_once(_scaled, column.data, factor, num_rows)
     check_kept(is_any_lost, column.dtype_name)
-    return Column(data, None, kind)  # pyright: ignore[reportArgumentType]
+    return Column(data, None, kind)
 
 
 def check_kept(is_any_lost: Array, what: str) -> None:

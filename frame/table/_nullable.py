@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from ._types import DtypeLike
 from ._zones import arrow_zone
 
 # "masked" are the dtypes with pandas' masks, such as Int64; "arrow" those such as int64[pyarrow].
@@ -29,7 +30,7 @@ _MASKED_TYPES = tuple(type(dtype) for dtype in _MASKED.values())
 _MASKED_NAMES = frozenset(("string", *(dtype.name for dtype in _MASKED.values())))
 
 
-def family_of(dtype: Any) -> Family | None:
+def family_of(dtype: DtypeLike) -> Family | None:
     """The family of a dtype of pandas; None for those of NumPy and for default ones."""
     if isinstance(dtype, pd.ArrowDtype):
         return "arrow"
@@ -52,7 +53,7 @@ def dtype_named(name: str) -> Any:
     return pd.api.types.pandas_dtype(name)
 
 
-def backend_family(backend: Any, caller: str) -> Family:
+def backend_family(backend: object, caller: str) -> Family:
     """The family of pandas' `dtype_backend`."""
     families: dict[Any, Family] = {"numpy_nullable": "masked", "pyarrow": "arrow"}
     if backend not in families:

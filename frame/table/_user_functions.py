@@ -15,7 +15,7 @@ import pandas as pd
 from ...shardings._compat import is_x64_enabled
 from ._dtypes import narrowed
 from ._ndframe import NDFrame
-from ._types import Function
+from ._types import Function, Sharding
 
 ENGINES = (None, "jax", "python")
 
@@ -95,7 +95,7 @@ def as_pandas(value: object) -> Any:
     return value
 
 
-def as_frames(value: object, sharding: Any = None) -> Any:
+def as_frames(value: object, sharding: Sharding = None) -> Any:
     """A result of pandas as a frame or a series of ours; other values as they are."""
     if isinstance(value, pd.DataFrame):
         return NDFrame.frame_class(_narrowed(value), sharding=sharding)

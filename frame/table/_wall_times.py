@@ -68,8 +68,8 @@ def instants(
     walls: Column,
     zone: str,
     table: Table,
-    ambiguous: Any = "raise",
-    nonexistent: Any = "raise",
+    ambiguous: object = "raise",
+    nonexistent: object = "raise",
 ) -> Column:
     """The instants at which the clocks of a zone show some times; see pandas' `tz_localize`.
 

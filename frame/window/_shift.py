@@ -141,7 +141,7 @@ def _filling_of_strings(column: Column, fill_value: Any) -> tuple[Column, Fillin
 
 @functools.partial(tiered, static_argnums=4)
 def _shift(
-    arrays: Any, values: tuple[Any, ...], periods: Count, num_rows: Count, layout: Layout
+    arrays: object, values: tuple[Any, ...], periods: Count, num_rows: Count, layout: Layout
 ) -> Any:
     moved, is_hole = moved_rows(arrays, periods, num_rows, layout)
     results = []

@@ -132,7 +132,8 @@ def _reduced(
     if how.method not in ORDER_METHODS:
         return reduce_values(values, {"window": bounds}, how, True, plan.layout)
     own = position(values.data[0].shape[0], plan.layout)
-    ends = WindowEnds(bounds.first, own if bounds.last is None else bounds.last)  # pyright: ignore
+    last = own if bounds.last is None else jnp.asarray(bounds.last)
+    ends = WindowEnds(jnp.asarray(bounds.first), last)
     return reduce_ordered(values, ends, how, plan.layout)
 
 
