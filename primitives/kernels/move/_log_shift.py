@@ -103,8 +103,10 @@ def move_to_front(columns: Sequence[Array], distances: Array) -> tuple[Array, ..
     def in_blocks(columns: Sequence[Array], distances: Array) -> tuple[Array, ...]:
         from ._log_shift_tpu import move_in_blocks, num_steps_in_blocks
 
-        columns, distances = move_in_blocks(columns, distances, True)
-        return to_front(columns, distances, num_steps_in_blocks(distances.shape[0]))
+        num_taken = num_steps_in_blocks(distances.shape[0])
+        is_last = num_taken == len(_steps(distances))
+        columns, distances = move_in_blocks(columns, distances, True, is_last=is_last)
+        return to_front(columns, distances, num_taken)
 
     return _by_way(in_blocks, functools.partial(to_front, first=0), columns, distances)
 
@@ -127,7 +129,7 @@ def move_to_back(columns: Sequence[Array], distances: Array) -> tuple[Array, ...
         from ._log_shift_tpu import move_in_blocks, num_steps_in_blocks
 
         columns, distances = to_back(columns, distances, num_steps_in_blocks(distances.shape[0]))
-        return move_in_blocks(columns, distances, False)[0]
+        return move_in_blocks(columns, distances, False, is_last=True)[0]
 
     def by_steps(columns: Sequence[Array], distances: Array) -> tuple[Array, ...]:
         return to_back(columns, distances, 0)[0]
@@ -166,16 +168,32 @@ def _shifted_rows(
 ) -> tuple[tuple[Array, ...], Array]:
     """Moves the rows whose distance has the bit of a step; `kept` are columns without them."""
     bit = np.int32(step)
-    arriving = _shifted(distances, shift)
+    arriving = _source(distances, shift)
     has_arrival = (arriving & bit) != 0
+
+    def with_arrivals(arrivals: Array, others: Array) -> Array:
+        # Zeros in place of the rows that nothing reaches would make XLA pad the column in memory.
+        reached, rest = _target(others, shift)
+        reached = jnp.where(has_arrival, arrivals, reached)
+        return jnp.concatenate([reached, rest] if shift < 0 else [rest, reached])
+
     moved = tuple(
-        jnp.where(has_arrival, _shifted(column, shift), other)
+        with_arrivals(_source(column, shift), other)
         for column, other in zip(columns, columns if kept is None else kept, strict=True)
     )
     # A row that has left does not move again.
     staying = jnp.where((distances & bit) != 0, 0, distances)
-    return moved, jnp.where(has_arrival, arriving, staying)
+    return moved, with_arrivals(arriving, staying)
 
 
-def _shifted(column: Array, shift: int) -> Array:
-    return jax.lax.pad(column, jnp.zeros((), column.dtype), [(shift, -shift, 0)])
+def _source(column: Array, shift: int) -> Array:
+    """The rows that a shift leaves in the column."""
+    return column[-shift:] if shift < 0 else column[: column.shape[0] - shift]
+
+
+def _target(column: Array, shift: int) -> tuple[Array, Array]:
+    """The rows that a shift moves others to, and the rest."""
+    num_rows = column.shape[0]
+    if shift < 0:
+        return column[: num_rows + shift], column[num_rows + shift :]
+    return column[shift:], column[:shift]

@@ -30,7 +30,12 @@ def num_steps_in_blocks(num_rows: int) -> int:
 
 
 def move_in_blocks(
-    columns: Sequence[Array], distances: Array, to_front: bool, interpret: Any = False
+    columns: Sequence[Array],
+    distances: Array,
+    to_front: bool,
+    *,
+    is_last: bool,
+    interpret: Any = False,
 ) -> tuple[tuple[Array, ...], Array]:
     """Takes the first `num_steps_in_blocks` steps of a move to the front, or the last to the back.
 
@@ -38,10 +43,11 @@ def move_in_blocks(
         columns: arrays of 32 bits, of shape `(rows,)`.
         distances: int32. The kernel reads the bits of its own steps.
         to_front: the direction.
+        is_last: whether no steps follow, so that nobody reads the distances.
         interpret: how Pallas interprets the kernel in place of compiling it.
 
     Returns:
-        The moved rows, and their distances.
+        The moved rows, and their distances: zeros if `is_last`.
     """
     num_rows = distances.shape[0]
     words = [jax.lax.bitcast_convert_type(column, np.int32) for column in columns]
@@ -52,13 +58,15 @@ def move_in_blocks(
     num_steps = num_steps_in_blocks(num_rows)
     block = pl.BlockSpec((block_lines, LANES), lambda i: (grid - 1 - i if to_front else i, 0))
     longest = _longest(num_steps)
-    moved_distances, *moved = call_on_tpu(
+    # One result alone has no table of addresses, which takes temporary memory.
+    written = lines[1:] if is_last else lines
+    moved = call_on_tpu(
         functools.partial(_kernel, num_steps=num_steps, num_lines=num_lines, to_front=to_front),
         lines,
-        [(line.shape, line.dtype) for line in lines],
+        [(line.shape, line.dtype) for line in written],
         grid=(grid,),
         in_specs=[block] * len(lines),
-        out_specs=[block] * len(lines),
+        out_specs=[block] * len(written),
         scratch_shapes=[
             pltpu.VMEM((rows, LANES), jnp.int32)
             for rows in (block_lines + max(longest, SUBLANES), 2 * longest + SUBLANES)
@@ -70,15 +78,16 @@ def move_in_blocks(
     )
     results = tuple(
         jax.lax.bitcast_convert_type(of_lines(word, num_rows), column.dtype)
-        for word, column in zip(moved, columns, strict=True)
+        for word, column in zip(moved[-len(columns) :], columns, strict=True)
     )
-    return results, of_lines(moved_distances, num_rows)
+    return results, jnp.zeros_like(distances) if is_last else of_lines(moved[0], num_rows)
 
 
 def _kernel(*refs: Any, num_steps: int, num_lines: int, to_front: bool) -> None:
-    """Each of the four groups of references begins with that of the distances."""
-    size = len(refs) // 4
-    given, results, work, passed_on = (refs[i * size : (i + 1) * size] for i in range(4))
+    """Each group of references begins with that of the distances, but results may lack theirs."""
+    size = (len(refs) + 1) // 4
+    given, results, scratch = refs[:size], refs[size : -2 * size], refs[-2 * size :]
+    work, passed_on = scratch[:size], scratch[size:]
     shape = given[0].shape
     line = jax.lax.broadcasted_iota(jnp.int32, shape, 0)
     lane = jax.lax.broadcasted_iota(jnp.int32, shape, 1)
@@ -135,7 +144,7 @@ def _kernel(*refs: Any, num_steps: int, num_lines: int, to_front: bool) -> None:
     jax.lax.fori_loop(0, num_lane_steps, take_lane_step, None)
     for step in long_steps if to_front else ():
         take_step(step, step // LANES, step // LANES)
-    for result_ref, work_ref in zip(results, work, strict=True):
+    for result_ref, work_ref in zip(results, work[size - len(results) :], strict=True):
         result_ref[...] = work_ref[block, :]
 
 

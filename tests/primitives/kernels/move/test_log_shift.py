@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Moves by shifts: rows reach their targets, whatever lies between them."""
 
+import functools
+
 import interpreted
 import jax
 import jax.numpy as jnp
@@ -62,15 +64,16 @@ def moved_in_blocks(columns, distances, to_front):
     """A move as on TPU, with the kernel interpreted."""
     num_steps = _log_shift_tpu.num_steps_in_blocks(distances.size)
     others = _log_shift._steps(distances)[num_steps:]
+    in_blocks = functools.partial(_log_shift_tpu.move_in_blocks, interpret=True)
     if to_front:
-        columns, distances = _log_shift_tpu.move_in_blocks(columns, distances, True, True)
+        columns, distances = in_blocks(columns, distances, True, is_last=not others)
         for step in others:
             columns, distances = _log_shift._shifted_rows(columns, distances, step, -step)
         return columns
     for step in reversed(others):
         kept = [jnp.where((distances & step) != 0, 0, column) for column in columns]
         columns, distances = _log_shift._shifted_rows(columns, distances, step, step, kept)
-    return _log_shift_tpu.move_in_blocks(columns, distances, False, True)[0]
+    return in_blocks(columns, distances, False, is_last=True)[0]
 
 
 @pytest.mark.parametrize("to_front", [True, False])
