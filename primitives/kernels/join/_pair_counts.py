@@ -9,7 +9,10 @@ import numpy as np
 
 from ....shardings._compat import is_x64_enabled, like_varying
 from ...contract._associative_scan import associative_scan
+from ...contract._platform import by_platform
 from ...contract._typing import Array
+from ..base._pallas import on_tpu
+from ..move._expand import repeat_by_shifts, saturating_ends
 
 # A right join is a left join with the sides swapped.
 GroupedHow = Literal["inner", "left", "outer", "semi", "anti"]
@@ -29,8 +32,7 @@ def total_pairs(num_left: Array, num_right: Array, how: GroupedHow) -> Array:
         left, right = num_left, pairs_of_row(num_right, how)
     if is_x64_enabled():
         return jnp.sum(left * right, dtype=jnp.int64)
-    pairs = saturating_product(left, right).astype(jnp.uint32)
-    return jax.lax.reduce(pairs, np.uint32(0), saturating_add, (0,)).astype(jnp.int32)
+    return _saturating_sum(saturating_product(left, right))
 
 
 def pairs_of_row(num_matches: Array, how: GroupedHow) -> Array:
@@ -62,6 +64,19 @@ def expand(num_copies: Array, capacity: int) -> tuple[Array, Array, Array]:
     if num_copies.shape[0] == 0:
         nothing = like_varying(jnp.zeros((capacity,), jnp.int32), num_copies)
         return nothing, nothing, like_varying(jnp.zeros((), jnp.int32), num_copies)
+
+    def by_scatter(num_copies: Array) -> tuple[Array, Array, Array]:
+        return _expand_by_scatter(num_copies, capacity)
+
+    def by_shifts(num_copies: Array) -> tuple[Array, Array, Array]:
+        return _expand_by_shifts(num_copies, capacity)
+
+    kernel = on_tpu(by_shifts) if capacity else {}
+    return by_platform(num_copies, default=by_scatter, **kernel)
+
+
+def _expand_by_scatter(num_copies: Array, capacity: int) -> tuple[Array, Array, Array]:
+    """The definition."""
     if is_x64_enabled():
         ends = jnp.minimum(jnp.cumsum(num_copies, dtype=jnp.int64), np.int64(MOST_PAIRS))
     else:
@@ -78,6 +93,20 @@ def expand(num_copies: Array, capacity: int) -> tuple[Array, Array, Array]:
         jax.lax.iota(jnp.int32, capacity) - begins.at[items].get(mode="promise_in_bounds"),
         ends[-1],
     )
+
+
+def _expand_by_shifts(num_copies: Array, capacity: int) -> tuple[Array, Array, Array]:
+    begins = jnp.pad(saturating_ends(num_copies, capacity)[:-1], (1, 0))
+    rows = jax.lax.iota(jnp.int32, num_copies.shape[0])
+    items, firsts = repeat_by_shifts(begins, num_copies > 0, (rows, begins), capacity)
+    copies = jax.lax.iota(jnp.int32, capacity) - firsts
+    return items, copies, _saturating_sum(num_copies)
+
+
+def _saturating_sum(numbers: Array) -> Array:
+    """The sum of non-negative int32, saturating at `2**31 - 1`."""
+    words = numbers.astype(jnp.uint32)
+    return jax.lax.reduce(words, np.uint32(0), saturating_add, (0,)).astype(jnp.int32)
 
 
 def saturating_product(a: Array, b: Array) -> Array:

@@ -6,6 +6,7 @@ import numpy as np
 import oracles
 import pytest
 from jaxframes.primitives import local
+from jaxframes.primitives.contract._platform import traced_for
 
 
 @pytest.mark.parametrize("num_rows", [0, 1, 31, 33])
@@ -19,6 +20,16 @@ def test_matches_the_oracle(num_rows, dtype):
                 actual = local.repeat_rows(repeats, capacity=capacity, num_valid=valid)
                 expected = oracles.repeat_rows(repeats, capacity, valid)
                 oracles.assert_same_bits(tuple(actual), expected)
+
+
+def test_shifts_repeat_rows_on_tpu():
+    repeats = np.random.default_rng(1).integers(0, 4, 60).astype(np.int32)
+    for capacity, valid in ((0, None), (1, None), (90, 33), (300, None)):
+        with traced_for("tpu"):
+            actual = local.repeat_rows(repeats, capacity=capacity, num_valid=valid)
+        oracles.assert_same_bits(tuple(actual), oracles.repeat_rows(repeats, capacity, valid))
+    with traced_for("tpu"):
+        assert int(local.repeat_rows(np.full(4, 2**30), capacity=2).count) == 2**31 - 1
 
 
 def test_negative_numbers_count_as_zero():
