@@ -12,10 +12,13 @@ from typing import Any
 import pandas as pd
 
 from ..table._column import Column, host_array
+from ..table._column_labels import Labels
 from ..table._dtypes import narrowed
 from ..table._from_host import column_from
+from ..table._host_rows import HostRows
+from ..table._ndframe import NDFrame
 from ..table._types import Function
-from ..table._user_functions import as_frames, as_pandas
+from ..table._user_functions import as_pandas
 from ._base import GroupByBase
 
 
@@ -64,16 +67,29 @@ def reduced_on_host(grouped: GroupByBase, position: int, function: Function) -> 
 def called_with_frames(function: Function) -> Callable[..., Any]:
     """The function as pandas calls it: with frames of ours, and results of pandas."""
 
+    labels: list[Labels] = []
+
     def call(group: object, *args: object, **kwargs: object) -> Any:
-        return as_pandas(function(_named(group), *args, **kwargs))
+        return as_pandas(function(_of_host(group, labels), *args, **kwargs))
 
     call.__name__ = getattr(function, "__name__", type(function).__name__)
     return call
 
 
-def _named(group: object) -> Any:
-    """A group with its key as the attribute `name`, as in pandas."""
-    ours = as_frames(group)
-    if isinstance(group, pd.DataFrame) and "name" in group.__dict__:
+def _of_host(group: object, labels: list[Labels]) -> Any:
+    """A group as a frame or a series of ours, whose arrays are made when they are needed.
+
+    Args:
+        group: what pandas passes: a frame, with its key as the attribute `name`, or a series.
+        labels: those of the group before, which most groups share.
+    """
+    if isinstance(group, pd.Series):
+        return NDFrame.series_class._of(HostRows(group), group.name)
+    if not isinstance(group, pd.DataFrame):
+        return group
+    if not labels or not labels[0].index.is_(group.columns):
+        labels[:] = [Labels(group.columns)]
+    ours: Any = NDFrame.frame_class._of(HostRows(group), labels[0])
+    if "name" in group.__dict__:
         ours.__dict__["name"] = group.__dict__["name"]
     return ours

@@ -12,6 +12,7 @@ import pandas as pd
 from ..table._arguments import axis_number
 from ..table._column import Column, no_rows
 from ..table._column_labels import Labels
+from ..table._host_rows import HostRows
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._table import Count
 from ..table._tracing import answered_at_once, is_traced
@@ -54,6 +55,9 @@ class Shape(NDFrame):
 
     @property
     def _num_rows(self) -> Any:
+        stored: Any = self._stored
+        if type(stored) is HostRows:
+            return len(stored.rows)
         num_rows = self._table.num_rows
         return num_rows if is_traced(num_rows) else len(self)
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 from ..table._array_owners import share_with_caller
 from ..table._column import as_floats, to_host
 from ..table._deferred import force_readers
+from ..table._host_rows import HostRows
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._to_arrow import arrow_of
 from ..table._tracing import is_traced
@@ -31,6 +32,11 @@ class Conversion(NDFrame):
     def to_numpy(self, dtype: DtypeLike = None) -> np.ndarray:
         """The values in their common dtype: one dimension for a series, two for a frame."""
         return self.to_pandas().to_numpy(dtype=dtype)
+
+    def _of_host(self) -> Any:
+        """The rows, if they have never left the host; else None."""
+        stored: Any = self._stored
+        return stored.shown() if type(stored) is HostRows else None
 
     @property
     def values(self) -> Any:
@@ -67,6 +73,9 @@ class FrameConversion(FrameBase, Conversion):
             >>> JaxFrame({"x": [1, 2]}).to_pandas()["x"].tolist()
             [1, 2]
         """
+        of_host = self._of_host()
+        if of_host is not None:
+            return of_host
         num_rows = len(self)
         index = self._table.index.to_pandas(num_rows)
         arrays = [to_host(column, num_rows) for column in self._table.columns]
@@ -112,6 +121,9 @@ class SeriesConversion(SeriesBase, Conversion):
 
     def to_pandas(self) -> pd.Series:
         """Converts to a pandas series with the same values, dtype, index and name."""
+        of_host = self._of_host()
+        if of_host is not None:
+            return of_host
         num_rows = len(self)
         array = to_host(self._only, num_rows)
         index = self._table.index.to_pandas(num_rows)

@@ -13,6 +13,7 @@ from ..table._alive import named
 from ..table._arguments import axis_number, check_flag, check_rest
 from ..table._column import Column, host_array, show_holes
 from ..table._dtypes import wide
+from ..table._host_rows import HostRows
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._object_functions import host_series as host_objects
 from ..table._object_functions import rows_of_objects
@@ -190,7 +191,12 @@ class SeriesReductions(Reductions, SeriesBase):
         axis_number(axis or 0, self)
         # pandas uses it only for objects, whose reductions raise here.
         arguments.pop("numeric_only", None)
-        check_flag(arguments.get("skipna", True), "skipna")
+        skipna = check_flag(arguments.get("skipna", True), "skipna")
+        stored: Any = self._stored
+        if type(stored) is HostRows and skipna and op in ENDS:
+            extreme = stored.extreme(op)
+            if extreme is not None:
+                return extreme
         check_reducible(self._only, op, self._name)
         (result,) = _results(self, op, arguments)
         return shown(self, result, op) if isinstance(result, Reduced) else result

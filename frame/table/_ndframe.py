@@ -14,6 +14,7 @@ from ._array_owners import needed_array
 from ._column import Column
 from ._column_labels import Labels
 from ._deferred import forced_table
+from ._host_rows import HostRows
 from ._layout import Layout
 from ._returned import without_masks
 from ._row_index import RANGE
@@ -120,7 +121,9 @@ class NDFrame:
 
     def _as_tree(self) -> tuple[Table]:
         """The children of this pytree: the table, forced."""
-        stored = self._stored
+        stored: Any = self._stored
+        if type(stored) is HostRows:
+            stored = stored.table
         # A tree of this structure may have anything in place of a table.
         return (forced_table(stored) if isinstance(stored, Table) else stored,)
 
@@ -187,6 +190,9 @@ class NDFrame:
         return is_traced(self._table)
 
     def __len__(self) -> int:
+        stored: Any = self._stored
+        if type(stored) is HostRows:
+            return len(stored.rows)
         if is_traced(self._facts.num_rows):
             raise NotImplementedError(
                 "len: the number of rows is not known inside jit. Use shape[0] or count(), arrays."
@@ -255,6 +261,11 @@ class FrameBase(NDFrame):
         return self._table.columns[self._labels.position(label)]
 
     def _series_at(self, position: int) -> Any:
+        stored: Any = self._stored
+        if type(stored) is HostRows:
+            rows = stored.column(position, self._labels[position])
+            if rows is not None:
+                return self.series_class._of(rows, self._labels[position])._with_attrs_of(self)
         table = self._table
         return self._make_series(table.columns[position], self._labels[position], table)
 

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of pandas in place of a table, which is made of them when a method needs arrays.
+
+A function of the user that is called for each of many groups looks at few of their columns, and
+often only for an extreme, a length or the values.
+"""
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ...shardings._compat import is_x64_enabled
+from ._table import Table
+
+
+class HostRows:
+    """A frame or a series of pandas that stands for the table of the same rows.
+
+    What it does not answer itself, the table does.
+    """
+
+    __slots__ = ("_columns", "_made", "rows")
+
+    def __init__(self, rows: pd.DataFrame | pd.Series):
+        self.rows: Any = rows
+        self._columns: dict[int, HostRows] = {}
+        self._made: Table | None = None
+
+    @property
+    def table(self) -> Table:
+        """The table of the rows."""
+        made = self._made
+        if made is None:
+            from ._user_functions import as_frames
+
+            made = self._made = as_frames(self.rows)._table
+        return made
+
+    def with_known_counts(self) -> Table:
+        """The table, whose counts are those of the host."""
+        return self.table
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.table, name)
+
+    def shown(self) -> Any:
+        """What the table is in pandas; None if it exists, or has the dtypes of a narrow device."""
+        is_same = self._made is None and is_x64_enabled()
+        return self.rows.copy(deep=False) if is_same else None
+
+    def column(self, position: int, label: Hashable) -> "HostRows | None":
+        """The rows of one column, once for all who ask; None if the table exists already."""
+        if self._made is not None:
+            return None
+        if position not in self._columns:
+            rows = self.rows
+            named = rows[label] if rows.columns.is_unique else rows.iloc[:, position]
+            self._columns[position] = HostRows(named)
+        return self._columns[position]
+
+    def extreme(self, op: str) -> Any:
+        """The least or greatest number of a series; None if the device has to look for it."""
+        values = self.rows.array
+        if self._made is not None or type(values) is not pd.arrays.NumpyExtensionArray:
+            return None
+        values = values.to_numpy()
+        if values.dtype.kind not in "iuf" or not values.size:
+            return None
+        result = getattr(values, op)()
+        # NaNs are skipped.
+        return None if np.isnan(result) else result
