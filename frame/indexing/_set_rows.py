@@ -3,7 +3,7 @@
 
 Arrays never change: the frame gets other columns, and what shares its old ones keeps them. Scalars,
 series and one value for each row are chosen on the device, by flags of the rows. What adds rows, or
-sets several columns by a table, is set by pandas on the host.
+sets several columns by a table, is set by pandas on the host, with its warning.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -26,6 +26,8 @@ from ..table._tracing import is_traced
 from ..table._user_functions import as_pandas
 
 _NAMED = (FrameBase, pd.DataFrame, dict)
+_ON_HOST = "of rows that are added, repeated or set by a table"
+_INSTEAD = "Use concat() to add rows, and a mask or a column at a time to set values."
 
 
 def set_rows(owner: Any, indexer: str, key: object, value: object) -> None:
@@ -231,11 +233,14 @@ def _set_on_host(owner: Any, indexer: str, key: object, value: object) -> None:
             f"{indexer}: inside jit the rows to set must be given by a mask, and their values by a "
             "scalar or a series. Or write frame[column] = frame[column].where(~mask, value)."
         )
-    host = owner.to_pandas()
     convert: Callable[[Any], Any] = as_pandas
     keys = tuple(map(convert, key)) if isinstance(key, tuple) else convert(key)
-    getattr(host, indexer)[keys] = convert(value)
-    made = type(owner)(host, sharding=owner.sharding)
+
+    def with_values(host: Any) -> Any:
+        getattr(host, indexer)[keys] = convert(value)
+        return host
+
+    made = by_pandas(owner, f"{indexer} {_ON_HOST}", _INSTEAD, with_values)
     owner._table = made._table
     if owner.ndim == 2:
         owner.__dict__["_labels"] = made._labels

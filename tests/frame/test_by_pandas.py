@@ -125,3 +125,11 @@ def test_a_warning_says_that_pandas_computes():
     message = "corr: method= is computed by pandas on the host, from a copy of the rows. Use rank"
     with pytest.warns(pd.errors.PerformanceWarning, match=re.escape(message)):
         on_device(NUMBERS).corr(method="spearman")
+
+
+def test_a_warning_says_that_pandas_adds_a_row():
+    ours = on_device(NUMBERS)
+    message = "is computed by pandas on the host, from a copy of the rows. Use concat() to add rows"
+    with pytest.warns(pd.errors.PerformanceWarning, match=re.escape(message)):
+        ours.loc[4] = [5, 0.5, 1.5]
+    assert len(ours) == 5
