@@ -145,6 +145,43 @@ def _reduce_runs(arrays: Any, results: Any, attributes: Any) -> Any:
     return reduced, np.zeros(0)
 
 
+def _segment_reduce(arrays: Any, results: Any, attributes: Any) -> Any:
+    ids, rows = arrays
+    form = ("numbers", "truth", "first rows")[attributes["form"]]
+    op = ("add", "min", "max")[attributes["op"]]
+    positions = np.arange(ids.size)
+    if not rows.size:
+        numbers = np.ones_like(positions) if op == "add" else positions
+    elif form == "truth":
+        numbers = rows != 0
+    elif rows.dtype.kind == "f":
+        numbers = _words_of_floats(rows if form == "numbers" else rows + 0.0, op)
+    elif form == "first rows" and rows.dtype == np.int32:
+        numbers = rows.view(np.uint32) ^ np.uint32(2**31)
+    else:
+        numbers = rows
+    dtype = results[0].dtype
+    if form == "first rows":
+        halves = positions if op == "min" else 2**32 - 1 - positions
+        numbers, dtype = numbers.astype(np.uint64) << np.uint64(32) | halves.astype(np.uint64), "u8"
+    limits = np.iinfo(dtype)
+    nothing = {"add": 0, "min": limits.max, "max": limits.min}[op]
+    table = np.full(results[0].size * results[0].dtype.itemsize // limits.dtype.itemsize, nothing)
+    table = table.astype(dtype)
+    is_inside = (ids >= 0) & (ids < table.size)
+    _REDUCE[op].at(table, ids[is_inside], numbers[is_inside].astype(dtype))
+    return (table.view(results[0].dtype),)
+
+
+def _words_of_floats(rows: Any, op: str) -> Any:
+    """The integers of `extreme_words`, from the order of the numbers' bits."""
+    word = np.dtype(f"uint{8 * rows.dtype.itemsize}")
+    signed = rows.view(f"int{8 * rows.dtype.itemsize}")
+    sign = word.type(np.iinfo(word).max // 2 + 1)
+    words = np.where(signed < 0, ~rows.view(word), rows.view(word) | sign)
+    return np.where(np.isnan(rows), np.iinfo(word).max if op == "max" else 0, words).astype(word)
+
+
 _KERNELS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "radix_argsort": _argsort,
     "radix_sort_keys": _sort_keys,
@@ -154,4 +191,5 @@ _KERNELS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "count_flags": _count_flags,
     "flagged_rows": _flagged_rows,
     "reduce_runs": _reduce_runs,
+    "segment_reduce": _segment_reduce,
 }

@@ -133,6 +133,14 @@ def _segment_max(x: np.ndarray, ids: np.ndarray) -> Sequence[Any]:
     return (largest,)
 
 
+def _first_minima(x: np.ndarray, ids: np.ndarray) -> Sequence[Any]:
+    order = np.lexsort((x, ids))
+    found, firsts = np.unique(ids[order], return_index=True)
+    rows = np.full(FEW_SEGMENTS, -1, np.int32)
+    rows[found] = order[firsts]
+    return (rows,)
+
+
 def _top(x: np.ndarray) -> Sequence[Any]:
     order = np.argsort(-x, kind="stable")[: min(TOP, len(x))]
     return x[order], order
@@ -227,6 +235,10 @@ CASES: dict[str, Case] = {
     "segment_max f32 1,024": Case(
         lambda r, n: (_floats(r, n), _ints(r, n, FEW_SEGMENTS)),
         lambda x, ids: local.segment_max(x, ids, FEW_SEGMENTS), _segment_max, 8,
+    ),
+    "segment_argmin f32 1,024": Case(
+        lambda r, n: (_floats(r, n), _ints(r, n, FEW_SEGMENTS)),
+        lambda x, ids: local.segment_argmin(x, ids, FEW_SEGMENTS), _first_minima, 8,
     ),
     "segment_count 64": Case(
         lambda r, n: (_ints(r, n, NUM_BUCKETS),),

@@ -100,7 +100,7 @@ def _bucket(rows: PyTree, bucket_ids: Array, num_valid: Array, num_buckets: int)
         return take_rows(leaves, row_ids), offsets, row_ids
 
     def by_operands(ids: Array, num_valid: Array, leaves: tuple[Array, ...]) -> Any:
-        return _sort_by_bucket(ids, num_buckets, num_valid, leaves)
+        return _sort_on_tpu(ids, num_buckets, num_valid, leaves)
 
     ids = _of_32_bits(bucket_ids, num_buckets)
     kernel = on_tpu(by_operands) if ids.shape[0] else {}
@@ -196,12 +196,12 @@ def _order(bucket_ids: Array, num_valid: Array, num_buckets: int) -> BucketOrder
             inverse, offsets = bucket_ranks_on_tpu(bucket_ids, num_buckets, num_valid)
             _, order = _group_by_sort(bucket_ids, num_buckets, num_valid)
             return BucketOrder(order, inverse, offsets)
-        offsets, order = _group_on_tpu(bucket_ids, num_buckets, num_valid)
+        _, offsets, order = _sort_on_tpu(bucket_ids, num_buckets, num_valid, ())
         return BucketOrder(order, inverse_of(order), offsets)
 
     ids = _of_32_bits(bucket_ids, num_buckets)
     kernels = _on_cuda(cuda, num_buckets)
-    if bucket_ids.shape[0] > 0 and 0 < num_buckets <= MOST_SUMMED:
+    if _can_count_on_tpu(ids, num_buckets):
         kernels |= on_tpu(tpu)
     return by_platform(ids, num_valid, default=portable, **kernels)
 
@@ -231,12 +231,24 @@ def group_by_bucket(bucket_ids: Array, num_buckets: int, num_valid: Array) -> tu
         )
         return offsets, order
 
+    def tpu(bucket_ids: Array, num_valid: Array) -> tuple[Array, Array]:
+        _, offsets, row_ids = _sort_on_tpu(bucket_ids, num_buckets, num_valid, ())
+        return offsets, row_ids
+
     ids = _of_32_bits(bucket_ids, num_buckets)
-    return by_platform(ids, num_valid, default=portable, **_on_cuda(cuda, num_buckets))
+    kernels = _on_cuda(cuda, num_buckets)
+    if _can_count_on_tpu(ids, num_buckets):
+        kernels |= on_tpu(tpu)
+    return by_platform(ids, num_valid, default=portable, **kernels)
 
 
 def _on_cuda(kernel: Callable[..., Any], num_buckets: int) -> dict[str, Callable[..., Any]]:
     return on_cuda(kernel) if num_buckets <= MOST_BUCKETS else {}
+
+
+def _can_count_on_tpu(ids: Array, num_buckets: int) -> bool:
+    """Whether the matrix unit counts the rows of each bucket."""
+    return ids.shape[0] > 0 and 0 < num_buckets <= MOST_SUMMED
 
 
 def _of_32_bits(bucket_ids: Array, num_buckets: int) -> Array:
@@ -250,14 +262,18 @@ def _of_32_bits(bucket_ids: Array, num_buckets: int) -> Array:
     return bucket_ids
 
 
-def _group_on_tpu(bucket_ids: Array, num_buckets: int, num_valid: Array) -> tuple[Array, Array]:
-    """`group_by_bucket` by the counts of the buckets, without a search in the sorted ids."""
-    is_valid = jax.lax.iota(jnp.int32, bucket_ids.shape[0]) < num_valid
-    # Ids out of range become negative or stay too large.
-    ids = jnp.where(is_valid, bucket_ids.astype(jnp.int32), np.int32(-1))
-    counts = counts_on_tpu(ids, num_buckets)
-    _, order = _group_by_sort(bucket_ids, num_buckets, num_valid)
-    return jnp.pad(jnp.cumsum(counts, dtype=jnp.int32), (1, 0)), order
+def _sort_on_tpu(
+    bucket_ids: Array, num_buckets: int, num_valid: Array, rows: tuple[Array, ...]
+) -> tuple[tuple[Array, ...], Array, Array]:
+    """`_sort_by_bucket` by the counts of the buckets, without a search in the sorted ids."""
+    rows, offsets, row_ids = _sort_by_bucket(bucket_ids, num_buckets, num_valid, rows)
+    if _can_count_on_tpu(bucket_ids, num_buckets):
+        is_valid = jax.lax.iota(jnp.int32, bucket_ids.shape[0]) < num_valid
+        # Ids out of range become negative or stay too large.
+        ids = jnp.where(is_valid, bucket_ids.astype(jnp.int32), np.int32(-1))
+        counts = counts_on_tpu(ids, num_buckets)
+        offsets = jnp.pad(jnp.cumsum(counts, dtype=jnp.int32), (1, 0))
+    return rows, offsets, row_ids
 
 
 def _group_by_sort(bucket_ids: Array, num_buckets: int, num_valid: Array) -> tuple[Array, Array]:

@@ -15,6 +15,17 @@ import numpy as np
 from ...shardings._compat import like_varying
 from ..contract._platform import by_platform
 from ..contract._typing import Array
+from ..kernels.base._cuda import on_cuda
+from ..kernels.reduce._tables_cuda import (
+    can_count_in_tables,
+    can_find_in_tables,
+    can_flag_in_tables,
+    can_order_in_tables,
+    find_in_tables,
+    flag_in_tables,
+    reduce_in_tables,
+    reduce_positions_in_tables,
+)
 from ._segments import count_rows, rows_of_segments, scatter
 
 # The first row of an empty segment.
@@ -56,8 +67,9 @@ def _word_constants(dtype: Any) -> tuple[np.dtype, Any, Any]:
     return word, word.type(1 << (bits - 1)), word.type((1 << bits) - 1)
 
 
-def extreme_of_segments(words: Array, dtype: Any, segments: Any, is_max: bool) -> Array:
+def extreme_of_segments(rows: Array, segments: Any, is_max: bool) -> Array:
     """The minimum or maximum word of each segment; the identity's word for an empty one."""
+    dtype, method = rows.dtype, "max" if is_max else "min"
     if jnp.issubdtype(dtype, jnp.floating):
         infinity = jnp.asarray(-np.inf if is_max else np.inf, dtype)
         initial: Any = extreme_words(infinity, is_max)
@@ -66,19 +78,70 @@ def extreme_of_segments(words: Array, dtype: Any, segments: Any, is_max: bool) -
     else:
         limits = np.iinfo(dtype)
         initial = limits.min if is_max else limits.max
-    return segments.reduce("max" if is_max else "min", words, initial)
+    num_segments = segments.num_segments
+
+    def by_words(rows: Array, ids: Array) -> Array:
+        del ids
+        return segments.reduce(method, extreme_words(rows, is_max), initial)
+
+    def in_tables(rows: Array, ids: Array) -> Array:
+        return reduce_in_tables(method, rows, ids, num_segments, initial)
+
+    can_order = segments.runs is None and can_order_in_tables(rows, segments.ids, num_segments)
+    kernel = on_cuda(in_tables) if can_order else {}
+    return by_platform(rows, segments.ids, default=by_words, **kernel)
+
+
+def truth_of_segments(rows: Array, segments: Any, is_any: bool) -> Array:
+    """Whether any row, or every row, of each segment is nonzero: ones and zeros, int32."""
+    method, identity = ("max", 0) if is_any else ("min", 1)
+    num_segments = segments.num_segments
+
+    def by_flags(rows: Array, ids: Array) -> Array:
+        del ids
+        return segments.reduce(method, is_nonzero(rows).astype(jnp.int32), identity)
+
+    def in_tables(rows: Array, ids: Array) -> Array:
+        return flag_in_tables(method, rows, ids, num_segments, identity)
+
+    can_flag = segments.runs is None and can_flag_in_tables(rows, segments.ids, num_segments)
+    kernel = on_cuda(in_tables) if can_flag else {}
+    return by_platform(rows, segments.ids, default=by_flags, **kernel)
+
+
+def first_extremes(rows: Array, segments: Any, is_max: bool) -> tuple[Array, Array]:
+    """The best word of each segment on this device, and its first row; see `winning_rows`.
+
+    Zeros of both signs have equal words.
+    """
+    num_segments = segments.num_segments
+
+    def by_words(rows: Array, ids: Array) -> tuple[Array, Array]:
+        words, best = extreme_words(rows, is_max), extreme_of_segments(rows, segments, is_max)
+        found = winning_rows(words, best, rows.dtype, ids, num_segments)
+        return _comparable(best, rows.dtype), found
+
+    def in_tables(rows: Array, ids: Array) -> tuple[Array, Array]:
+        method = "max" if is_max else "min"
+        return find_in_tables(method, rows, ids, num_segments, INT32_MAX)
+
+    can_find = segments.runs is None and can_find_in_tables(rows, segments.ids, num_segments)
+    kernel = on_cuda(in_tables) if can_find else {}
+    return by_platform(rows, segments.ids, default=by_words, **kernel)
 
 
 def winning_rows(words: Array, best: Array, dtype: Any, ids: Array, num_segments: int) -> Array:
     """The first row of each segment with its best word, or the largest int32 without one."""
-    if jnp.issubdtype(dtype, jnp.floating):
-        words, best = _with_equal_zeros(words), _with_equal_zeros(best)
+    words, best = _comparable(words, dtype), _comparable(best, dtype)
     row_ids = jax.lax.broadcasted_iota(jnp.int32, words.shape, 0)
     candidates = jnp.where(words == rows_of_segments(best, ids), row_ids, INT32_MAX)
     return scatter("min", candidates, ids, num_segments, INT32_MAX)
 
 
-def _with_equal_zeros(words: Array) -> Array:
+def _comparable(words: Array, dtype: Any) -> Array:
+    """Words of a dtype, with equal ones for zeros of both signs."""
+    if not jnp.issubdtype(dtype, jnp.floating):
+        return words
     # The word of -0.0 is the one below that of 0.0.
     zero = words.dtype.type(1 << (8 * words.dtype.itemsize - 1))
     return jnp.where(words == zero - words.dtype.type(1), zero, words)
@@ -98,18 +161,20 @@ def end_rows(ids: Array, num_segments: int, is_last: bool) -> Array:
     An empty segment has -1 for the last row, and the largest int32 for the first.
     """
     row_ids = jax.lax.iota(jnp.int32, ids.shape[0])
-    if is_last:
-        return scatter("max", row_ids, ids, num_segments, np.int32(-1))
+    method, none = ("max", np.int32(-1)) if is_last else ("min", INT32_MAX)
     # In random order, all n segments have appeared after about n log n rows.
     block = max(_LEAST_BLOCK_ROWS, 16 * num_segments)
     first_in_blocks = functools.partial(_first_rows, num_segments=num_segments, block=block)
 
     def at_once(ids: Array) -> Array:
-        return scatter("min", row_ids, ids, num_segments, INT32_MAX)
+        return scatter(method, row_ids, ids, num_segments, none)
 
-    if 2 * block > ids.shape[0]:
-        return at_once(ids)
-    return by_platform(ids, cpu=first_in_blocks, default=at_once)
+    def in_tables(ids: Array) -> Array:
+        return reduce_positions_in_tables(method, ids, num_segments, none)
+
+    kernels = {} if is_last or 2 * block > ids.shape[0] else {"cpu": first_in_blocks}
+    kernels |= on_cuda(in_tables) if can_count_in_tables(ids, num_segments) else {}
+    return by_platform(ids, default=at_once, **kernels)
 
 
 def _first_rows(ids: Array, num_segments: int, block: int) -> Array:

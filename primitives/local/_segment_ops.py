@@ -23,8 +23,9 @@ from ._segment_extremes import (
     end_rows,
     extreme_of_segments,
     extreme_words,
-    is_nonzero,
+    first_extremes,
     rows_of_words,
+    truth_of_segments,
     winning_rows,
 )
 from ._segments import (
@@ -193,20 +194,20 @@ def quotient(total: Array, counts: Array) -> Array:
     return jnp.where(counts > 0, mean, jnp.asarray(jnp.nan, total.dtype))
 
 
-def _extreme(rows: Array, segments: Segments, is_max: bool) -> tuple[Array, Array]:
-    """The words of the rows, and the best word of each segment."""
-    words = extreme_words(rows, is_max)
-    partial = extreme_of_segments(words, rows.dtype, segments, is_max)
-    return words, segments.over.extreme(partial, is_max)
+def _extreme(rows: Array, segments: Segments, is_max: bool) -> Array:
+    """The best word of each segment."""
+    return segments.over.extreme(extreme_of_segments(rows, segments, is_max), is_max)
 
 
 def reduce_extreme(rows: Array, segments: Segments, ddof: int, *, is_max: bool) -> Array:
     del ddof
-    words, best = _extreme(jax.lax.stop_gradient(rows), segments, is_max)
+    plain = jax.lax.stop_gradient(rows)
+    best = _extreme(plain, segments, is_max)
     value = segments.over.piece(rows_of_words(best, rows.dtype, is_max))
     if not jnp.issubdtype(rows.dtype, jnp.floating):
         return value
     # The winning rows are computed only under differentiation.
+    words = extreme_words(plain, is_max)
     winners = winning_rows(words, best, rows.dtype, segments.ids, segments.num_segments)
     winners = winners.reshape(segments.num_segments, math.prod(rows.shape[1:]))
     plan = (winners, segments.over.is_owner(winners < INT32_MAX))
@@ -224,8 +225,9 @@ def _take_winners(matrix: Array, plan: tuple[Array, Array], *, over: Any) -> Arr
 
 def reduce_arg_extreme(rows: Array, segments: Segments, ddof: int, *, is_max: bool) -> Array:
     del ddof
-    words, best = _extreme(jax.lax.stop_gradient(rows), segments, is_max)
-    winners = winning_rows(words, best, rows.dtype, segments.ids, segments.num_segments)
+    own, own_rows = first_extremes(jax.lax.stop_gradient(rows), segments, is_max)
+    is_best = own == segments.over.extreme(own, is_max)
+    winners = jnp.where(is_best, own_rows, INT32_MAX)
     is_owner = segments.over.is_owner(winners < INT32_MAX)
     row_ids = segments.over.global_row_ids(winners, rows.shape[0])
     # Ids plus one, so that zero means no row.
@@ -249,7 +251,7 @@ def exponentials_of(rows: Array, segments: Segments) -> tuple[Array, Array]:
 
     Zero for rows of no segment. An infinite maximum, or NaN, is replaced by zero.
     """
-    _, words = _extreme(jax.lax.stop_gradient(rows), segments, is_max=True)
+    words = _extreme(jax.lax.stop_gradient(rows), segments, is_max=True)
     greatest = rows_of_words(words, rows.dtype, is_max=True)
     greatest = jnp.where(jnp.isfinite(greatest), greatest, jnp.zeros((), rows.dtype))
     is_row = segments.with_segment(rows)
@@ -286,9 +288,7 @@ def _take_ends(matrix: Array, plan: tuple[Array, Array], *, over: Any) -> Array:
 
 def reduce_truth(rows: Array, segments: Segments, ddof: int, *, is_any: bool) -> Array:
     del ddof
-    truth = is_nonzero(jax.lax.stop_gradient(rows)).astype(jnp.int32)
-    method, identity = ("max", 0) if is_any else ("min", 1)
-    partial = segments.reduce(method, truth, identity)
+    partial = truth_of_segments(jax.lax.stop_gradient(rows), segments, is_any)
     return segments.over.piece(segments.over.extreme(partial, is_any)) != 0
 
 

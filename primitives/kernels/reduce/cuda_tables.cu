@@ -6,6 +6,7 @@
 #include <cuda/std/limits>
 
 #include "base/cuda_rows.cuh"
+#include "reduce/cuda_table_numbers.cuh"
 #include "reduce/bins.h"
 
 namespace jaxframes {
@@ -51,10 +52,11 @@ struct Table {
   }
 };
 
-template <typename Number, TableOperator kOp>
+template <typename Rows, TableOperator kOp>
 __global__ void __launch_bounds__(kThreads)
-    reduce_in_tables(const int32_t* ids, const Number* numbers, int64_t num_rows,
-                     int num_segments, Number* results) {
+    reduce_in_tables(const int32_t* ids, const Rows rows, int64_t num_rows, int num_segments,
+                     typename Rows::Number* results) {
+  using Number = typename Rows::Number;
   using Of = Table<Number, kOp>;
   extern __shared__ __align__(16) unsigned char shared[];
   Number* const table = reinterpret_cast<Number*>(shared);
@@ -69,7 +71,7 @@ __global__ void __launch_bounds__(kThreads)
     for (int i = 0; i < kAhead; ++i) {
       const int64_t row = first + i * kThreads + threadIdx.x;
       segment[i] = row < num_rows ? ids[row] : -1;
-      number[i] = row < num_rows && numbers != nullptr ? numbers[row] : Number{1};
+      number[i] = row < num_rows ? rows.template of<kOp>(row) : Number{0};
     }
 #pragma unroll
     for (int i = 0; i < kAhead; ++i) {
@@ -95,10 +97,11 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-template <typename Number, TableOperator kOp>
-cudaError_t reduce_lines(const CudaSegmentReduce& call, cudaStream_t stream) {
-  Number* const results = static_cast<Number*>(call.results);
+template <TableOperator kOp, typename Rows>
+cudaError_t reduce_lines(const CudaSegmentReduce& call, const Rows& rows, cudaStream_t stream) {
+  using Number = typename Rows::Number;
   using Of = Table<Number, kOp>;
+  Number* const results = static_cast<Number*>(call.results);
   JAXFRAMES_RETURN_IF_FAILED(for_each_row_on_gpu(
       call.batch * call.num_segments,
       [=] __device__(int64_t at) { results[at] = Of::nothing(); }, stream));
@@ -107,23 +110,60 @@ cudaError_t reduce_lines(const CudaSegmentReduce& call, cudaStream_t stream) {
   const int64_t wanted = (call.num_rows + of_block - 1) / of_block;
   const auto num_blocks = static_cast<unsigned>(wanted < kMostBlocks ? wanted : kMostBlocks);
   for (int64_t line = 0; line < call.batch; ++line) {
-    const auto* const numbers = static_cast<const Number*>(call.numbers);
-    reduce_in_tables<Number, kOp>
+    reduce_in_tables<Rows, kOp>
         <<<num_blocks, kThreads, call.num_segments * sizeof(Number), stream>>>(
-            call.ids + line * call.num_rows,
-            numbers == nullptr ? nullptr : numbers + line * call.num_rows, call.num_rows,
+            call.ids + line * call.num_rows, rows.from(line * call.num_rows), call.num_rows,
             static_cast<int>(call.num_segments), results + line * call.num_segments);
     JAXFRAMES_RETURN_IF_FAILED(cudaGetLastError());
   }
   return cudaSuccess;
 }
 
-template <typename Number>
+template <bool kHasSums, typename Rows>
+cudaError_t reduce_rows(const CudaSegmentReduce& call, const Rows& rows, cudaStream_t stream) {
+  if constexpr (kHasSums) {
+    if (call.op == TableOperator::kAdd) {
+      return reduce_lines<TableOperator::kAdd>(call, rows, stream);
+    }
+  }
+  return call.op == TableOperator::kMin
+             ? reduce_lines<TableOperator::kMin>(call, rows, stream)
+             : reduce_lines<TableOperator::kMax>(call, rows, stream);
+}
+
+template <template <typename> typename Form, bool kHasSums, typename Row>
+cudaError_t reduce_as(const CudaSegmentReduce& call, cudaStream_t stream) {
+  return reduce_rows<kHasSums>(call, Form<Row>{static_cast<const Row*>(call.rows)}, stream);
+}
+
 cudaError_t reduce_numbers(const CudaSegmentReduce& call, cudaStream_t stream) {
-  switch (call.op) {
-    case TableOperator::kAdd: return reduce_lines<Number, TableOperator::kAdd>(call, stream);
-    case TableOperator::kMin: return reduce_lines<Number, TableOperator::kMin>(call, stream);
-    default: return reduce_lines<Number, TableOperator::kMax>(call, stream);
+  switch (call.type) {
+    case TableRow::kS32: return reduce_as<RowNumbers, true, int32_t>(call, stream);
+    case TableRow::kU32: return reduce_as<RowNumbers, true, uint32_t>(call, stream);
+    case TableRow::kS64: return reduce_as<RowNumbers, true, int64_t>(call, stream);
+    case TableRow::kU64: return reduce_as<RowNumbers, true, uint64_t>(call, stream);
+    case TableRow::kF32: return reduce_as<RowNumbers, false, float>(call, stream);
+    case TableRow::kF64: return reduce_as<RowNumbers, false, double>(call, stream);
+    default: return reduce_rows<true>(call, RowPositions{}, stream);
+  }
+}
+
+cudaError_t reduce_truth(const CudaSegmentReduce& call, cudaStream_t stream) {
+  switch (call.type) {
+    case TableRow::kU8: return reduce_as<RowTruth, false, uint8_t>(call, stream);
+    case TableRow::kF32: return reduce_as<RowTruth, false, float>(call, stream);
+    case TableRow::kF64: return reduce_as<RowTruth, false, double>(call, stream);
+    case TableRow::kS64:
+    case TableRow::kU64: return reduce_as<RowTruth, false, uint64_t>(call, stream);
+    default: return reduce_as<RowTruth, false, uint32_t>(call, stream);
+  }
+}
+
+cudaError_t find_first_rows(const CudaSegmentReduce& call, cudaStream_t stream) {
+  switch (call.type) {
+    case TableRow::kS32: return reduce_as<FirstRows, false, int32_t>(call, stream);
+    case TableRow::kU32: return reduce_as<FirstRows, false, uint32_t>(call, stream);
+    default: return reduce_as<FirstRows, false, float>(call, stream);
   }
 }
 
@@ -198,11 +238,10 @@ cudaError_t count_of_edges(const CudaHistogram& call, cudaStream_t stream) {
 
 cudaError_t cuda_segment_reduce(const CudaSegmentReduce& call, cudaStream_t stream) {
   if (call.batch * call.num_segments == 0) return cudaSuccess;
-  switch (call.type) {
-    case TableNumber::kS32: return reduce_numbers<int32_t>(call, stream);
-    case TableNumber::kU32: return reduce_numbers<uint32_t>(call, stream);
-    case TableNumber::kS64: return reduce_numbers<int64_t>(call, stream);
-    default: return reduce_numbers<uint64_t>(call, stream);
+  switch (call.form) {
+    case TableForm::kNumbers: return reduce_numbers(call, stream);
+    case TableForm::kTruth: return reduce_truth(call, stream);
+    default: return find_first_rows(call, stream);
   }
 }
 

@@ -13,16 +13,22 @@ namespace jaxframes {
 inline constexpr int64_t kMostTableBytes = 32768;
 inline constexpr int64_t kMostBins = 2048;
 
-// The numbers are those of `_segment_reduce_cuda.py`.
+// The numbers are those of `_tables_cuda.py`.
 enum class TableOperator : int32_t { kAdd, kMin, kMax };
-enum class TableNumber { kS32, kU32, kS64, kU64 };
+// What is combined: numbers, those of floating point as words in their order; one for each row that
+// is not zero; or the word of each row above its position, to find the first of the best rows.
+enum class TableForm : int32_t { kNumbers, kTruth, kFirstRows };
+// kNone combines the positions of rows, or counts rows.
+enum class TableRow { kNone, kU8, kS32, kU32, kF32, kS64, kU64, kF64 };
 
-// Without numbers, rows are counted. An empty segment has the identity of the operator.
+// An empty segment has the identity of the operator. Floating point has no sums here; the other
+// forms have no sums at all.
 struct CudaSegmentReduce {
-  TableNumber type;
+  TableForm form;
+  TableRow type;
   TableOperator op;
   const int32_t* ids;
-  const void* numbers;
+  const void* rows;
   void* results;
   int64_t batch;
   int64_t num_rows;

@@ -72,21 +72,13 @@ cudaError_t run(const CudaRunReduction& call, T flip, void* memory, cudaStream_t
   return cudaSuccess;
 }
 
-template <typename T>
-cudaError_t run_operator(const CudaRunReduction& call, T flip, void* memory, cudaStream_t stream) {
-  switch (call.op) {
-    case ScanOperator::kAdd: return run<T, ScanOperator::kAdd>(call, 0, memory, stream);
-    case ScanOperator::kMul: return run<T, ScanOperator::kMul>(call, 0, memory, stream);
-    case ScanOperator::kMin: return run<T, ScanOperator::kMin>(call, flip, memory, stream);
-    default: return run<T, ScanOperator::kMax>(call, flip, memory, stream);
-  }
-}
-
 }  // namespace
 
 cudaError_t cuda_reduce_runs(const CudaRunReduction& call, void* scratch, cudaStream_t stream) {
   return with_scan_number(call.number, [&](auto number, auto flip) {
-    return run_operator<decltype(number)>(call, flip, scratch, stream);
+    return with_scan_operator(call.op, flip, [&](auto op, auto sign) {
+      return run<decltype(number), decltype(op)::value>(call, sign, scratch, stream);
+    });
   });
 }
 

@@ -72,6 +72,21 @@ cudaError_t with_scan_number(ScanNumber number, const Run& run) {
   }
 }
 
+// Calls run(operator, flip) with the operator as a constant of its type. Sums and products of
+// signed integers are those of unsigned ones, so only extremes flip the sign bit.
+template <typename T, typename Run>
+cudaError_t with_scan_operator(ScanOperator op, T flip, const Run& run) {
+  switch (op) {
+    case ScanOperator::kAdd:
+      return run(std::integral_constant<ScanOperator, ScanOperator::kAdd>{}, T(0));
+    case ScanOperator::kMul:
+      return run(std::integral_constant<ScanOperator, ScanOperator::kMul>{}, T(0));
+    case ScanOperator::kMin:
+      return run(std::integral_constant<ScanOperator, ScanOperator::kMin>{}, flip);
+    default: return run(std::integral_constant<ScanOperator, ScanOperator::kMax>{}, flip);
+  }
+}
+
 }  // namespace jaxframes
 
 #endif  // JAXFRAMES_KERNELS_SCAN_CUDA_SCAN_OPERATORS_CUH_

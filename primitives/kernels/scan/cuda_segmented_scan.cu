@@ -117,23 +117,14 @@ cudaError_t run_heads(const CudaSegmentedScan& scan, T flip, void* memory, cudaS
                                                  : run<T, kOp, false>(scan, flip, memory, stream);
 }
 
-template <typename T>
-cudaError_t run_operator(const CudaSegmentedScan& scan, T flip, void* memory,
-                         cudaStream_t stream) {
-  switch (scan.op) {
-    case ScanOperator::kAdd: return run_heads<T, ScanOperator::kAdd>(scan, 0, memory, stream);
-    case ScanOperator::kMul: return run_heads<T, ScanOperator::kMul>(scan, 0, memory, stream);
-    case ScanOperator::kMin: return run_heads<T, ScanOperator::kMin>(scan, flip, memory, stream);
-    default: return run_heads<T, ScanOperator::kMax>(scan, flip, memory, stream);
-  }
-}
-
 }  // namespace
 
 cudaError_t cuda_segmented_scan(const CudaSegmentedScan& scan, void* scratch,
                                 cudaStream_t stream) {
   return with_scan_number(scan.number, [&](auto number, auto flip) {
-    return run_operator<decltype(number)>(scan, flip, scratch, stream);
+    return with_scan_operator(scan.op, flip, [&](auto op, auto sign) {
+      return run_heads<decltype(number), decltype(op)::value>(scan, sign, scratch, stream);
+    });
   });
 }
 

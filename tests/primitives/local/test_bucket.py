@@ -306,3 +306,16 @@ def test_many_buckets_are_counted_on_tpu(num_rows, num_buckets):
         np.testing.assert_array_equal(actual.inverse, np.argsort(order))
         offsets = np.searchsorted(places[order], np.arange(num_buckets + 1))
         np.testing.assert_array_equal(actual.offsets, offsets)
+
+
+def test_offsets_are_counted_on_tpu():
+    rng = np.random.default_rng(1)
+    ids, rows = rng.integers(-2, 43, 1500).astype(np.int32), rng.random(1500).astype(np.float32)
+    with pltpu.force_tpu_interpret_mode(), traced_for("tpu"):
+        run = jax.jit(lambda x, ids, n: local.bucket(x, ids, 40, num_valid=n))
+        found = [(n, run(rows, ids, n)) for n in (1500, 700)]
+    for num_valid, actual in found:
+        expected = local.bucket(rows, ids, 40, num_valid=num_valid)
+        np.testing.assert_array_equal(actual.offsets, expected.offsets)
+        kept = int(expected.offsets[-1])
+        np.testing.assert_array_equal(actual.rows[:kept], np.asarray(expected.rows)[:kept])

@@ -150,11 +150,17 @@ cudaError_t cuda_segment_sum(const CudaSegmentSum& call, void* scratch, cudaStre
 }
 
 cudaError_t cuda_segment_reduce(const CudaSegmentReduce& call, cudaStream_t) {
-  const bool is_narrow = call.type == TableNumber::kS32 || call.type == TableNumber::kU32;
-  const int bytes = is_narrow ? 4 : 8;
+  const int row_bytes = call.type == TableRow::kNone  ? 0
+                        : call.type == TableRow::kU8  ? 1
+                        : call.type <= TableRow::kF32 ? 4
+                                                      : 8;
+  const int number_bytes = call.form == TableForm::kTruth      ? 4
+                           : call.form == TableForm::kFirstRows ? 8
+                           : call.type == TableRow::kNone       ? 4
+                                                                : row_bytes;
   read(call.ids, call.batch * call.num_rows * 4);
-  if (call.numbers != nullptr) read(call.numbers, call.batch * call.num_rows * bytes);
-  write(call.results, call.batch * call.num_segments * bytes);
+  read(call.rows, call.batch * call.num_rows * row_bytes);
+  write(call.results, call.batch * call.num_segments * number_bytes);
   return cudaSuccess;
 }
 

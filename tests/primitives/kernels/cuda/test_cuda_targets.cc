@@ -154,11 +154,16 @@ void segment_sum(Bytes& bytes, Call& call) {
 
 void segment_reduce(Bytes& bytes, Call& call) {
   const Sizes n(bytes);
-  const XLA_FFI_DataType numbers = one_of(bytes, {kS32, kU32, kS64, kU64, kF32});
-  const int64_t num_segments = bytes.length() % 10000;
-  call.argument(kS32, {n.batch, n.rows}, Words::kCounts, num_segments);
-  call.argument(numbers, {n.batch, bytes.one_in(4) ? 0 : n.rows});
-  call.result(numbers, {n.batch, num_segments});
+  const int form = bytes.byte() % 4;
+  const XLA_FFI_DataType rows = one_of(bytes, {kS32, kU32, kS64, kU64, kF32, kF64, kPred});
+  // Mostly the dtype that belongs to the form and the rows.
+  const XLA_FFI_DataType ordered = rows == kF32 ? kU32 : rows == kF64 ? kU64 : rows;
+  const XLA_FFI_DataType reduced = form == 1 ? kS32 : form == 2 ? kU32 : ordered;
+  const int64_t length = bytes.length() % 10000;
+  call.argument(kS32, {n.batch, n.rows}, Words::kCounts, length);
+  call.argument(rows, {n.batch, bytes.one_in(4) ? 0 : n.rows});
+  call.result(bytes.one_in(8) ? rows : reduced, {n.batch, length});
+  call.attribute("form", kS32, form);
   call.attribute("op", kS32, bytes.byte() % 4);
 }
 
