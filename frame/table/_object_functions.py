@@ -118,15 +118,20 @@ def with_object(column: Column, value: object) -> tuple[Column, np.int32]:
     return Column(column.data, None, type), np.int32(len(objects))
 
 
-def inferred(column: Column, num_rows: Count) -> Column:
+def inferred(column: Column, num_rows: Count, *, keeps_none: bool = False) -> Column:
     """A column of objects in the dtype that pandas infers from its values.
 
-    Other columns stay as they are, and so do all inside `jit`.
+    Other columns stay as they are, and so do all inside `jit`. With `keeps_none` strings beside
+    None stay objects.
     """
     if column.kind != "object" or is_traced(column, num_rows):
         return column
-    values = at_once(host_series, column, num_rows).infer_objects()
-    return _in_other_dtype(column, values)
+    objects = at_once(host_series, column, num_rows)
+    values = objects.infer_objects()
+    are_strings = isinstance(values.dtype, pd.StringDtype)
+    if values.dtype == object or (keeps_none and are_strings and any(v is None for v in objects)):
+        return column
+    return column_from(narrowed(values), column.capacity, layout_like(column.data), "objects")
 
 
 def holds_bools(column: Column) -> bool:
@@ -152,23 +157,7 @@ def inferred_labels(columns: Sequence[Column], num_rows: Count) -> tuple[Column,
     """
     if not any(column.kind == "object" for column in columns) or assumes_holes():
         return tuple(columns)
-    return tuple(_inferred_level(column, num_rows) for column in columns)
-
-
-def _inferred_level(column: Column, num_rows: Count) -> Column:
-    if column.kind != "object" or is_traced(column, num_rows):
-        return column
-    values = at_once(host_series, column, num_rows)
-    inferred = values.infer_objects()
-    if isinstance(inferred.dtype, pd.StringDtype) and any(value is None for value in values):
-        return column
-    return _in_other_dtype(column, inferred)
-
-
-def _in_other_dtype(column: Column, values: pd.Series) -> Column:
-    if values.dtype == object:
-        return column
-    return column_from(narrowed(values), column.capacity, layout_like(column.data), "objects")
+    return tuple(inferred(column, num_rows, keeps_none=True) for column in columns)
 
 
 def of_rows(
