@@ -18,7 +18,7 @@ from ..table._from_host import column_from
 from ..table._host_rows import HostRows
 from ..table._ndframe import NDFrame
 from ..table._types import Function
-from ..table._user_functions import as_pandas
+from ..table._user_functions import as_frames, as_pandas
 from ._base import GroupByBase
 
 
@@ -84,12 +84,12 @@ def _of_host(group: object, labels: list[Labels]) -> Any:
         labels: those of the group before, which most groups share.
     """
     if isinstance(group, pd.Series):
-        return NDFrame.series_class._of(HostRows(group), group.name)
+        return NDFrame.series_class._of(HostRows(group, as_frames), group.name)
     if not isinstance(group, pd.DataFrame):
         return group
     if not labels or not labels[0].index.is_(group.columns):
         labels[:] = [Labels(group.columns)]
-    ours: Any = NDFrame.frame_class._of(HostRows(group), labels[0])
+    ours: Any = NDFrame.frame_class._of(HostRows(group, as_frames), labels[0])
     if "name" in group.__dict__:
         ours.__dict__["name"] = group.__dict__["name"]
     return ours

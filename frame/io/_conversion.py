@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Conversion to pandas, NumPy, JAX, Arrow and Python, and the protocols of other libraries."""
 
-import sys
 from collections.abc import Hashable
 from typing import Any
 
@@ -19,11 +18,7 @@ from ..table._to_arrow import arrow_of
 from ..table._tracing import is_traced
 from ..table._types import DtypeLike
 from ._arrow import arrow_table
-
-
-def _narwhals() -> Any:
-    """The narwhals module, which is loaded because only narwhals calls these methods."""
-    return sys.modules["narwhals"]
+from ._narwhals import arrow_rows, narwhals, narwhals_frame
 
 
 class Conversion(NDFrame):
@@ -58,7 +53,7 @@ class FrameConversion(FrameBase, Conversion):
     """Conversions of a frame, with Arrow's PyCapsules, narwhals and dataframe interchange.
 
     plotly, altair and scikit-learn use narwhals. `__narwhals_dataframe__` takes precedence over
-    the interchange protocol, which a narwhals plugin would not.
+    the interchange protocol, which narwhals' plugin of jaxframes does not.
     """
 
     def to_pandas(self) -> pd.DataFrame:
@@ -106,14 +101,12 @@ class FrameConversion(FrameBase, Conversion):
         return self.to_arrow().schema.__arrow_c_schema__()
 
     def __narwhals_dataframe__(self) -> Any:
-        table = self._with_range().to_arrow()
-        return _narwhals().from_native(table, eager_only=True)._compliant_frame
+        return narwhals_frame(self)
 
     def __dataframe__(self, nan_as_null: bool = False, allow_copy: bool = True) -> Any:
         if not allow_copy:
             raise RuntimeError("JaxFrame: allow_copy must be True for values on a device.")
-        table = self._with_range().to_arrow()
-        return table.__dataframe__(nan_as_null=nan_as_null)
+        return arrow_rows(self).__dataframe__(nan_as_null=nan_as_null)
 
 
 class SeriesConversion(SeriesBase, Conversion):
@@ -174,7 +167,7 @@ class SeriesConversion(SeriesBase, Conversion):
         return pa.chunked_array([self.to_arrow()]).__arrow_c_stream__(requested_schema)
 
     def __narwhals_series__(self) -> Any:
-        values = _narwhals().from_native(pa.chunked_array([self.to_arrow()]), series_only=True)
+        values = narwhals().from_native(pa.chunked_array([self.to_arrow()]), series_only=True)
         return values.alias(str(self._name or ""))._compliant_series
 
     def __dlpack__(self, **options: object) -> Any:

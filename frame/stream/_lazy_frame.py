@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from ..io._narwhals import narwhals_frame
 from ..plan._lazy import Lazy
 from ..plan._lazy_frame import FramePlan, plan_of_frame
 from ..table._ndframe import FrameBase
@@ -130,6 +131,9 @@ class LazyFrame(FramePlan, Collected):
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
         return _streams.arrow_reader(self._plan).__arrow_c_stream__(requested_schema)
+
+    def __narwhals_lazyframe__(self) -> Any:
+        return narwhals_frame(self, is_lazy=True)
 
     def batches(
         self,

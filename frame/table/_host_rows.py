@@ -5,7 +5,7 @@ A function of the user that is called for each of many groups looks at few of th
 often only for an extreme, a length or the values.
 """
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
@@ -21,10 +21,12 @@ class HostRows:
     What it does not answer itself, the table does.
     """
 
-    __slots__ = ("_columns", "_made", "rows")
+    __slots__ = ("_columns", "_made", "_make", "rows")
 
-    def __init__(self, rows: pd.DataFrame | pd.Series):
+    def __init__(self, rows: pd.DataFrame | pd.Series, make: Callable[[Any], Any]):
+        """Of rows, with the function that makes a frame or a series of ours of them."""
         self.rows: Any = rows
+        self._make = make
         self._columns: dict[int, HostRows] = {}
         self._made: Table | None = None
 
@@ -33,9 +35,7 @@ class HostRows:
         """The table of the rows."""
         made = self._made
         if made is None:
-            from ._user_functions import as_frames
-
-            made = self._made = as_frames(self.rows)._table
+            made = self._made = self._make(self.rows)._table
         return made
 
     def with_known_counts(self) -> Table:
@@ -57,7 +57,7 @@ class HostRows:
         if position not in self._columns:
             rows = self.rows
             named = rows[label] if rows.columns.is_unique else rows.iloc[:, position]
-            self._columns[position] = HostRows(named)
+            self._columns[position] = HostRows(named, self._make)
         return self._columns[position]
 
     def extreme(self, op: str) -> Any:
