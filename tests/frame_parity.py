@@ -14,8 +14,8 @@ import jax
 import numpy as np
 import pandas as pd
 from jaxframes.frame import JaxFrame, JaxSeries
-from jaxframes.frame.table._column import host_array
 from jaxframes.frame.table._lists import ListColumn
+from jaxframes.frame.table._to_host import host_array
 from jaxframes.shardings import make_mesh, row_sharded
 
 EVERYWHERE = ("eager", "jit", "mesh")

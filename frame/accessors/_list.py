@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pyarrow as pa
 
-from ..table._column import Column, of_family, to_host
+from ..table._column import Column, of_family
 from ..table._dtypes import wide
 from ..table._expand_lists import expand_lists, expanded_values
 from ..table._from_host import column_from
@@ -16,6 +16,7 @@ from ..table._lists import ListColumn, lengths_of
 from ..table._ndframe import SeriesBase
 from ..table._table import Table
 from ..table._take import settled
+from ..table._to_host import to_host
 from ..table._tracing import answered_at_once, is_traced
 from ..table._types import DtypeLike
 

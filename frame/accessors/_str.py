@@ -14,7 +14,7 @@ import pyarrow as pa
 from ... import primitives
 from ..align._as_column import as_column
 from ..table._by_pandas import by_pandas
-from ..table._column import Column, ColumnType, ListType, common_family, host_array, of_family
+from ..table._column import Column, ColumnType, ListType, common_family, of_family
 from ..table._column_labels import Labels
 from ..table._dictionary import Dictionary, UnencodedStrings
 from ..table._distinct_values import code_counts, column_of_results, looked_up
@@ -32,6 +32,7 @@ from ..table._recode import (
     unencoded,
 )
 from ..table._table import Table
+from ..table._to_host import host_array
 from ..table._tracing import answered_at_once, at_once, is_traced
 from ..table._types import DtypeLike
 from ..table._unsupported import instead_of

@@ -6,13 +6,14 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from ..table._column import Column, to_host
+from ..table._column import Column
 from ..table._column_labels import Labels
 from ..table._dictionary import ArrowObjects
 from ..table._distinct_values import looked_up
 from ..table._from_host import column_from
 from ..table._layout import ONE_DEVICE
 from ..table._ndframe import SeriesBase
+from ..table._to_host import to_host
 from ..table._tracing import is_traced
 from ..table._untyped import untyped_compute
 

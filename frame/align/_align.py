@@ -10,7 +10,7 @@ import pandas as pd
 
 from ... import primitives
 from ...primitives.staging import tiered
-from ..table._column import Array, Column, group_keys, in_dtype
+from ..table._column import Array, Column, in_dtype
 from ..table._count_types import in_one_label
 from ..table._from_host import check_width
 from ..table._layout import Layout
@@ -18,6 +18,7 @@ from ..table._ndframe import SeriesBase
 from ..table._object_functions import host_series
 from ..table._recode import recoded
 from ..table._row_index import RowIndex
+from ..table._sort_keys import group_keys
 from ..table._table import Count, Table, check_same_layout, is_row
 from ..table._take import settled, take_columns
 from ..table._tracing import answered_at_once, at_once, is_traced

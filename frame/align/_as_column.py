@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from ..table._column import NUMBER, Array, Column, host_array
+from ..table._column import NUMBER, Array, Column
 from ..table._defer import defer_constant
 from ..table._dictionary import encode_objects
 from ..table._dtypes import is_held, narrowed, wide
@@ -19,6 +19,7 @@ from ..table._ndframe import FrameBase, SeriesBase
 from ..table._object_functions import holds_bools, inferred
 from ..table._table import Table
 from ..table._take import any_missing
+from ..table._to_host import host_array
 from ..table._tracing import is_traced
 from ._align import aligned_column
 

@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 
 from ...primitives.staging import tiered
-from ..table._column import NAT, Array, Column, group_keys, in_dtype
+from ..table._column import NAT, Array, Column, in_dtype
 from ..table._count_types import in_one_label
 from ..table._dictionary import unify
 from ..table._from_host import check_width
 from ..table._recode import recoded, renumbered, unencoded
+from ..table._sort_keys import group_keys
 from ..table._table import Count
 from ..table._units import finest_unit, is_past, units_per, with_units
 from ._number_keys import number_keys

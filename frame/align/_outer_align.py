@@ -11,10 +11,11 @@ import numpy as np
 
 from ... import primitives
 from ...primitives.staging import tiered
-from ..table._column import Array, Column, Scalar, fill_missing, group_keys
+from ..table._column import Array, Column, Scalar, fill_missing
 from ..table._column_labels import Labels
 from ..table._layout import Layout
 from ..table._row_index import RowIndex
+from ..table._sort_keys import group_keys
 from ..table._table import Count, Table, as_count, check_same_layout
 from ..table._take import coalesced, missing_elsewhere, settled, take_columns
 from ..table._tracing import at_once, is_traced

@@ -10,8 +10,8 @@ import jax
 import numpy as np
 import pandas as pd
 
-from ..table._column import host_array
 from ..table._row_index import RowIndex
+from ..table._to_host import host_array
 from ..table._types import Options
 from ..table._user_functions import UntraceableError, by_engine
 from ._base import GroupByBase

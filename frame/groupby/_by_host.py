@@ -11,12 +11,13 @@ from typing import Any
 
 import pandas as pd
 
-from ..table._column import Column, host_array
+from ..table._column import Column
 from ..table._column_labels import Labels
 from ..table._dtypes import narrowed
 from ..table._from_host import column_from
 from ..table._host_rows import HostRows
 from ..table._ndframe import NDFrame
+from ..table._to_host import host_array
 from ..table._types import Function
 from ..table._user_functions import as_frames, as_pandas
 from ._base import GroupByBase

@@ -15,8 +15,9 @@ import numpy as np
 from ...primitives._direct_index import DirectIndex
 from ...primitives._sized import in_steps
 from ...primitives.staging import tiered
-from ..table._column import Array, Column, bare, ordered_keys
+from ..table._column import Array, Column, bare
 from ..table._layout import Layout
+from ..table._sort_keys import ordered_keys
 from ..table._table import Count, Table, as_count, is_row
 from ..table._take import gather, position, take_columns
 from ..table._tracing import is_traced

@@ -9,13 +9,14 @@ import numpy as np
 import pandas as pd
 
 from ..align._as_column import as_column
-from ..table._column import Column, to_host
+from ..table._column import Column
 from ..table._column_labels import Labels, check_unambiguous
 from ..table._expressions import evaluated
 from ..table._ndframe import NDFrame, SeriesBase
 from ..table._objects import hashed
 from ..table._suggestions import the_columns
 from ..table._table import Table
+from ..table._to_host import to_host
 from ..table._tracing import is_traced
 from ..table._types import LabelOrLabels, LevelOrLevels
 

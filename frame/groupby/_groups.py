@@ -17,9 +17,10 @@ import numpy as np
 
 from ... import primitives
 from ...primitives.staging import tiered
-from ..table._column import Array, Column, distinct_keys
+from ..table._column import Array, Column
 from ..table._layout import LEAST_CAPACITY, Layout
 from ..table._objects import check_order, hashed
+from ..table._sort_keys import distinct_keys
 from ..table._table import Count, Table, as_count, is_row
 from ..table._take import gather, position, take_columns
 from ..table._tracing import answered_at_once, is_traced

@@ -11,8 +11,9 @@ import numpy as np
 from ... import primitives
 from ...primitives.staging import tiered
 from ..table._arguments import as_scalar
-from ..table._column import Array, ordered_keys
+from ..table._column import Array
 from ..table._row_index import RowIndex
+from ..table._sort_keys import ordered_keys
 from ..table._table import Count, Table, as_count
 from ..table._take import moved_index, settled, take_columns
 from ..table._tracing import is_traced

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..table._column import Column, host_array
+from ..table._column import Column
 from ..table._distinct_values import column_of_results
 from ..table._layout import ONE_DEVICE
 from ..table._object_functions import host_series
 from ..table._table import Table
+from ..table._to_host import host_array
 from ..table._tracing import is_traced
 from ._grouped_column import Groups, Reduction
 

@@ -20,12 +20,14 @@ from ...primitives._global._reduce_by_key import sum_by_key
 from ...primitives._segment_sums import sums_of_segments
 from ...primitives.staging import tiered
 from ..ops._column_ops import factors_of
-from ..table._column import Array, Column, group_keys, host_array
+from ..table._column import Array, Column
 from ..table._defer import constant_of
 from ..table._dtypes import wide
 from ..table._layout import ONE_DEVICE
 from ..table._objects import is_hashed
+from ..table._sort_keys import group_keys
 from ..table._table import Count, Table
+from ..table._to_host import host_array
 from ..table._tracing import answered_at_once
 from ._grouped_column import Options, Reduction, Segments, sum_dtype
 

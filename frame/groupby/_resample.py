@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ...primitives.staging import tiered
-from ..table._column import Array, Column, host_array
+from ..table._column import Array, Column
 from ..table._dtypes import narrowed
 from ..table._from_host import index_from
 from ..table._ndframe import NDFrame
@@ -26,6 +26,7 @@ from ..table._time_bins import (
     outer_bins_of_times,
     starts_of_bins,
 )
+from ..table._to_host import host_array
 from ..table._unsupported import LACKING, instead_of
 from ._base import GroupByBase, Grouped
 from ._grouped_column import Groups, Options, Segments

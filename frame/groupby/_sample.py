@@ -11,13 +11,14 @@ import numpy as np
 from ... import primitives
 from ...primitives.staging import tiered
 from ..align._random_rows import seed_of, size_or_fraction, weights_of
-from ..table._column import Array, Column, host_array
+from ..table._column import Array, Column
 from ..table._dtypes import wide
 from ..table._filter import filter_rows
 from ..table._layout import Layout
 from ..table._row_index import RANGE, RowIndex
 from ..table._table import Count, Table, as_count, either_needed
 from ..table._take import gather, moved_index, take_columns, take_rows
+from ..table._to_host import host_array
 from ..table._tracing import at_once
 from ._base import GroupByBase
 from ._grouped_column import Segments

@@ -6,10 +6,11 @@ from collections.abc import Hashable
 import numpy as np
 import pyarrow as pa
 
-from ..table._column import Column, host_array, of_family
+from ..table._column import Column, of_family
 from ..table._from_host import column_from
 from ..table._layout import ONE_DEVICE
 from ..table._table import Table
+from ..table._to_host import host_array
 from ..table._tracing import is_traced
 from ..table._untyped import untyped_compute
 from ._grouped_column import Groups, Reduction

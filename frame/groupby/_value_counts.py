@@ -10,13 +10,14 @@ import numpy as np
 
 from ...primitives.staging import tiered
 from ..table._arguments import check_flag
-from ..table._column import Array, Column, of_family, ordered_keys
+from ..table._column import Array, Column, of_family
 from ..table._column_labels import Labels
 from ..table._dtypes import wide
 from ..table._filter import filter_rows
 from ..table._object_functions import inferred_labels
 from ..table._row_index import RANGE
 from ..table._sort import sort_rows
+from ..table._sort_keys import ordered_keys
 from ..table._table import Table
 from ._base import Grouped
 from ._grouped_column import Options, Segments

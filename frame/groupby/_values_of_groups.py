@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 
 from ...primitives.staging import tiered
-from ..table._column import Array, Column, to_host
+from ..table._column import Array, Column
 from ..table._from_host import column_from
 from ..table._objects import sortable
 from ..table._take import gather, settled
+from ..table._to_host import to_host
 from ..table._tracing import at_once
 from ._grouped_column import Options, Segments
 from ._groups import make_groups

@@ -17,11 +17,12 @@ import pandas as pd
 from ..align._as_column import as_column, as_mask, is_mask, names_labels
 from ..mapping._where import choose, choose_scalar, like_row
 from ..table._by_pandas import by_pandas
-from ..table._column import Array, Column, to_host
+from ..table._column import Array, Column
 from ..table._expressions import apply_if_callable, evaluated
 from ..table._filter import filter_rows
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._take import missing_elsewhere, settled
+from ..table._to_host import to_host
 from ..table._tracing import is_traced
 from ..table._user_functions import as_pandas
 

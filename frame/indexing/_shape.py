@@ -10,11 +10,12 @@ import numpy as np
 import pandas as pd
 
 from ..table._arguments import axis_number
-from ..table._column import Column, no_rows
+from ..table._column import Column
 from ..table._column_labels import Labels
 from ..table._host_rows import HostRows
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._table import Count
+from ..table._to_host import no_rows
 from ..table._tracing import answered_at_once, is_traced
 from ..table._types import Axis, Options
 

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import pandas as pd
 import pyarrow as pa
 
-from ..table._column import Column, no_rows, without_rows
+from ..table._column import Column
 from ..table._column_labels import Labels
 from ..table._row_index import RowIndex
 from ..table._to_arrow import arrow_of
+from ..table._to_host import no_rows, without_rows
 
 
 def arrow_table(

@@ -10,11 +10,12 @@ import pandas as pd
 import pyarrow as pa
 
 from ..table._array_owners import share_with_caller
-from ..table._column import as_floats, to_host
+from ..table._column import as_floats
 from ..table._deferred import force_readers
 from ..table._host_rows import HostRows
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._to_arrow import arrow_of
+from ..table._to_host import to_host
 from ..table._tracing import is_traced
 from ..table._types import DtypeLike
 from ._arrow import arrow_table

@@ -4,12 +4,13 @@
 import pandas as pd
 import pyarrow as pa
 
-from ..table._column import Column, to_host
+from ..table._column import Column
 from ..table._from_host import column_from
 from ..table._layout import Layout
 from ..table._lists_on_host import is_list
 from ..table._table import Count
 from ..table._to_arrow import arrow_of
+from ..table._to_host import to_host
 from ..table._tracing import is_traced
 
 

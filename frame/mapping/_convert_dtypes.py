@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 
 from ...primitives.staging import tiered
-from ..table._column import Array, Column, of_family, to_host
+from ..table._column import Array, Column, of_family
 from ..table._dtypes import wide
 from ..table._from_host import column_from
 from ..table._ndframe import NDFrame
 from ..table._nullable import Family, backend_family
 from ..table._table import Count, Table, is_row
+from ..table._to_host import to_host
 from ..table._tracing import at_once, is_traced
 
 

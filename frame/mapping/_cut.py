@@ -10,12 +10,13 @@ import pandas as pd
 
 from ...shardings._compat import is_x64_enabled
 from ..ops._array_ops import common_dtype
-from ..table._column import UNITS, Column, ColumnType, no_rows, plain
+from ..table._column import UNITS, Column, ColumnType, plain
 from ..table._dictionary import Dictionary
 from ..table._dtypes import wide
 from ..table._ndframe import SeriesBase, as_series
 from ..table._recode import renumbered
 from ..table._take import settled
+from ..table._to_host import no_rows
 from ..table._tracing import answered_at_once, is_traced
 from ..table._units import with_unit
 from ..table._zones import in_utc

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..table._column import Array, Column, no_rows, of_family
+from ..table._column import Array, Column, of_family
 from ..table._column_labels import Labels
 from ..table._distinct_values import distinct_values
 from ..table._from_host import check_width
@@ -15,6 +15,7 @@ from ..table._ndframe import FrameBase, NDFrame, SeriesBase, as_series
 from ..table._nullable import Family, family_of
 from ..table._objects import hashed
 from ..table._recode import renumbered
+from ..table._to_host import no_rows
 from ..table._tracing import at_once, is_traced
 from ..table._types import DtypeLike, Options
 

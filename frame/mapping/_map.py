@@ -10,7 +10,7 @@ import pandas as pd
 
 from ..reductions._agg import apply_one
 from ..table._by_pandas import by_pandas
-from ..table._column import Column, of_family, to_host
+from ..table._column import Column, of_family
 from ..table._distinct_values import column_of_results, looked_up, through_values
 from ..table._dtypes import narrowed, wide
 from ..table._exact_numbers import index_of
@@ -18,6 +18,7 @@ from ..table._from_host import column_from
 from ..table._holes import assumes_holes
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._table import Table, either_needed
+from ..table._to_host import to_host
 from ..table._tracing import is_traced
 from ..table._user_functions import as_frames, as_pandas, by_engine
 from ._apply import map_traceable

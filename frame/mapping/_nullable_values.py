@@ -12,7 +12,7 @@ import pandas as pd
 
 from ...primitives.staging import tiered
 from ..ops._array_ops import converted
-from ..table._column import Array, Column, as_floats, of_family, plain, to_host
+from ..table._column import Array, Column, as_floats, of_family, plain
 from ..table._counted import label_of
 from ..table._distinct_values import through_values
 from ..table._dtypes import cast_exactly
@@ -22,6 +22,7 @@ from ..table._nullable import default_dtype, family_of, is_nullable
 from ..table._object_functions import as_objects
 from ..table._table import Count, is_row
 from ..table._take import any_missing
+from ..table._to_host import to_host
 from ..table._tracing import at_once, is_traced
 from ..table._types import DtypeLike
 

@@ -16,15 +16,7 @@ from ..align._as_column import as_column
 from ..combining._concat_rows import common_columns
 from ..ops._array_ops import common_dtype
 from ..table._arguments import axis_number
-from ..table._column import (
-    Array,
-    Column,
-    as_floats,
-    fill_missing,
-    of_family,
-    show_holes,
-    to_host,
-)
+from ..table._column import Array, Column, as_floats, fill_missing, of_family, show_holes
 from ..table._dtypes import narrowed, wide
 from ..table._expressions import apply_if_callable
 from ..table._from_host import column_from
@@ -36,6 +28,7 @@ from ..table._object_functions import as_objects, joined_objects, with_object
 from ..table._recode import recoded, renumbered
 from ..table._table import Count, Table, is_row
 from ..table._take import any_missing, missing_elsewhere, settled
+from ..table._to_host import to_host
 from ..table._tracing import answered_at_once, is_traced
 from ..table._types import Axis, DtypeLike, Function, LevelOrLevels
 from ..table._units import finest_unit, with_unit_if_exact, with_units

@@ -13,12 +13,13 @@ import pandas as pd
 from ...primitives.staging import tiered
 from ..align._align import positions_of_labels, same_labels
 from ..ops._array_ops import common_dtype
-from ..table._column import NUMBER, Array, Column, as_floats, host_array
+from ..table._column import NUMBER, Array, Column, as_floats
 from ..table._column_labels import Labels
 from ..table._layout import Layout
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._table import Count, Table, is_row
 from ..table._take import take_columns
+from ..table._to_host import host_array
 from ..table._tracing import at_once, is_traced
 from ._results import table_of_series, traced_table
 

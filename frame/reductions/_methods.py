@@ -11,7 +11,7 @@ from ..align._as_column import as_column
 from ..ops._operators import Method
 from ..table._alive import named
 from ..table._arguments import axis_number, check_flag, check_rest
-from ..table._column import Column, host_array, show_holes
+from ..table._column import Column, show_holes
 from ..table._dtypes import wide
 from ..table._host_rows import HostRows
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
@@ -19,6 +19,7 @@ from ..table._object_functions import host_series as host_objects
 from ..table._object_functions import rows_of_objects
 from ..table._recode import without_missing
 from ..table._table import Table
+from ..table._to_host import host_array
 from ..table._tracing import is_traced
 from ..table._types import Axis, Function, Options
 from ._axis1 import median_across, reduce_across

@@ -11,13 +11,14 @@ import numpy as np
 import pandas as pd
 
 from ..ops._array_ops import common_dtype
-from ..table._column import NUMBER, Array, Column, ColumnType, host_array, to_host
+from ..table._column import NUMBER, Array, Column, ColumnType
 from ..table._column_labels import Labels
 from ..table._counted import MOST_DIGITS
 from ..table._dtypes import narrowed
 from ..table._from_host import column_from, index_from
 from ..table._layout import ONE_DEVICE
 from ..table._table import Table, as_count
+from ..table._to_host import host_array, to_host
 from ..table._tracing import answered_at_once, at_once
 
 

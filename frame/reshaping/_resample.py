@@ -13,11 +13,12 @@ from ..groupby._resample import BinReductions, no_upsampling
 from ..groupby._user_functions import is_of_user
 from ..indexing._reindex import with_labels
 from ..table._arguments import check_flag
-from ..table._column import NAT, Column, no_rows
+from ..table._column import NAT, Column
 from ..table._ndframe import NDFrame
 from ..table._recode import look_up
 from ..table._sort import sort_rows
 from ..table._time_bins import bins_of_times, check_times_of_bins, ends_of_times, starts_of_bins
+from ..table._to_host import no_rows
 from ..table._tracing import is_traced
 from ..table._types import LevelOrLevels
 from ..table._user_functions import UntraceableError, as_frames, by_engine

@@ -15,7 +15,7 @@ from ...primitives.staging import tiered
 from ..reductions._axis1 import nunique_across
 from ..reductions._results import host_series, table_of_series, traced_table
 from ..table._arguments import axis_number, check_flag
-from ..table._column import Array, Column, distinct_keys, group_keys, host_array, to_host
+from ..table._column import Array, Column
 from ..table._filter import filter_rows
 from ..table._in_place import with_inplace
 from ..table._layout import Layout
@@ -23,8 +23,10 @@ from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._object_functions import rows_of_objects
 from ..table._objects import hashed, missing_apart
 from ..table._row_index import RANGE, as_pandas_index
+from ..table._sort_keys import distinct_keys, group_keys
 from ..table._table import Count, is_row
 from ..table._take import gather, position
+from ..table._to_host import host_array, to_host
 from ..table._tracing import answered_at_once, at_once, is_traced
 from ..table._types import Axis, LabelOrLabels
 

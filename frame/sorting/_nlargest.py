@@ -13,7 +13,7 @@ import pandas as pd
 from ... import primitives
 from ...primitives.staging import tiered
 from ..table._arguments import as_scalar
-from ..table._column import Array, Column, host_array, ordered_keys
+from ..table._column import Array, Column
 from ..table._dtypes import wide
 from ..table._from_host import column_from
 from ..table._layout import ONE_DEVICE, Layout
@@ -21,8 +21,10 @@ from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._object_functions import host_series
 from ..table._recode import recoded
 from ..table._sort import argsort_rows, sort_rows
+from ..table._sort_keys import ordered_keys
 from ..table._table import Count, is_row
 from ..table._take import before, gather, position, take_rows
+from ..table._to_host import host_array
 from ..table._tracing import answered_at_once, at_once, is_traced
 from ..table._units import counts_on_host
 from ..table._zones import in_utc

@@ -9,7 +9,7 @@ import numpy as np
 from ..align._as_column import as_column
 from ..table._arguments import axis_number, check_flag, only_rows
 from ..table._by_pandas import by_pandas
-from ..table._column import Array, Column, ordered_keys
+from ..table._column import Array, Column
 from ..table._column_labels import check_unambiguous
 from ..table._distinct_objects import Order
 from ..table._dtypes import wide
@@ -19,6 +19,7 @@ from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._objects import sortable
 from ..table._row_index import RANGE
 from ..table._sort import argsort_rows, sort_rows
+from ..table._sort_keys import ordered_keys
 from ..table._tracing import is_traced
 from ..table._types import Axis, LabelOrLabels
 

@@ -15,7 +15,7 @@ from ..ops._array_ops import divided
 from ..reductions._results import table_of_frame
 from ..table._arguments import check_flag, only_rows
 from ..table._by_pandas import by_pandas
-from ..table._column import Array, Column, bare, host_array, of_family, ordered_keys
+from ..table._column import Array, Column, bare, of_family
 from ..table._distinct_values import code_counts
 from ..table._dtypes import wide
 from ..table._filter import MOST_PADDED, filter_rows
@@ -27,8 +27,10 @@ from ..table._objects import has_order, hashed, is_hashed
 from ..table._recode import without_missing
 from ..table._row_index import RANGE, RowIndex
 from ..table._sort import sort_rows
+from ..table._sort_keys import ordered_keys
 from ..table._table import Count, Table, as_count, is_row
 from ..table._take import moved_columns
+from ..table._to_host import host_array
 from ..table._tracing import at_once, is_traced
 from ..table._types import Axis
 from ._duplicates import numbered_rows

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from pandas.util import hash_array
 
-from ..table._column import NAT, Column, host_array
+from ..table._column import NAT, Column
+from ..table._to_host import host_array
 from ..table._units import units_per
 
 # pandas.util has no types.

@@ -15,10 +15,10 @@ from ..align._join_types import JoinType
 from ..combining._concat import concat
 from ..plan._joins import join_type
 from ..plan._node import Call
-from ..table._column import host_array
 from ..table._column_labels import Labels
 from ..table._ndframe import FrameBase, NDFrame
 from ..table._take import settled
+from ..table._to_host import host_array
 from ..table._types import Function
 from ._numbering import names, plain, with_column, with_numbers
 from ._reader import at_capacity

@@ -9,11 +9,12 @@ import pandas as pd
 
 from ...shardings._compat import is_x64_enabled
 from ..plan._node import Call
-from ..table._column import NAT, Column, host_array, of_family
+from ..table._column import NAT, Column, of_family
 from ..table._from_host import column_from
 from ..table._ndframe import SeriesBase
 from ..table._row_index import RANGE
 from ..table._table import as_count
+from ..table._to_host import host_array
 
 QUANTILES = frozenset(["median", "quantile"])
 # The bits that one pass tells apart: a histogram has 2^16 counts.

@@ -13,9 +13,9 @@ import pyarrow as pa
 
 from ..combining._concat import concat
 from ..io._construction import table_of_arrow
-from ..table._column import host_array
 from ..table._column_labels import Labels
 from ..table._ndframe import FrameBase
+from ..table._to_host import host_array
 from ..table._types import Options
 from ._arrow_rows import arrow_of
 from ._memory import giving_back

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..combining._concat import concat
 from ..plan._node import Call
-from ..table._column import host_array
 from ..table._ndframe import NDFrame
+from ..table._to_host import host_array
 
 # One row stands for all rows before it.
 _EXPANDING = ("max", "min", "sum")

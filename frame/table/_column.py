@@ -11,17 +11,15 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from jax.sharding import NamedSharding, PartitionSpec
 
 from ...primitives.staging import tiered
 from ...shardings._compat import is_x64_enabled
-from ._counted import NAT, arrow_of_counts, arrow_type, pandas_of_counts
+from ._counted import NAT, arrow_type
 from ._dictionary import ArrowObjects, Dictionary, HostObjects
 from ._distinct_objects import DistinctObjects
 from ._dtypes import cast_exactly, wide
-from ._nullable import Family, has_dtype, nullable_array, nullable_dtype
+from ._nullable import Family, has_dtype, nullable_dtype
 from ._types import DtypeLike
-from ._zones import with_zone
 
 Array: TypeAlias = jax.Array
 Kind: TypeAlias = Literal[
@@ -354,80 +352,6 @@ def _present_rows(data: Array, valid: Array | None, encoding: str) -> Array:
     return ~missing_rows(data, valid, encoding)
 
 
-def ordered_keys(
-    column: Column, *, descending: bool = False, missing_first: bool = False
-) -> tuple[tuple[Array, bool], ...]:
-    """Sort keys for the values of a column, each with its direction.
-
-    Missing values come last in both directions, or first. Uses a single key where possible.
-    """
-    if column.kind == "list":
-        raise unhashable(column)
-    data, missing = column.data, ()
-    if missing_first and column.can_miss:
-        missing = ((column.present(), False),)
-    elif column.valid is not None:
-        missing = ((column.missing(), False),)
-    if column.is_numeric:
-        key = data if column.valid is None else _zero_unless(column.valid, data)
-        keys = _parts(key) if column.dtype.kind == "c" else (key,)
-        return (*missing, *((one, descending) for one in keys))
-    return (*missing, (_unsigned_order(data, column.type.has_codes, descending), False))
-
-
-def unhashable(column: Column) -> TypeError:
-    """pandas' error for lists as keys."""
-    lists = column.type.lists
-    name = "list" if lists is None or lists.form == "list" else "numpy.ndarray"
-    return TypeError(
-        f"unhashable type: '{name}', got a column of lists for keys. Use explode() for a row for "
-        "each value, or .list.len() and .list[i]."
-    )
-
-
-@tiered
-def _zero_unless(valid: Array, data: Array) -> Array:
-    return jnp.where(valid, data, data.dtype.type(0))
-
-
-def group_keys(column: Column) -> tuple[Array, ...]:
-    """Keys that are equal for equal values. Missing values are equal, too, and sort last."""
-    return tuple(key for key, _ in ordered_keys(column))
-
-
-def distinct_keys(column: Column) -> tuple[Array, ...]:
-    """Like `group_keys`, but complex numbers differ if different parts of them are NaN.
-
-    Matches the methods of pandas that compare numbers without testing for missing values.
-    """
-    if column.dtype.kind == "c":
-        return column.missing(), column.data.real, column.data.imag
-    return group_keys(column)
-
-
-def _parts(data: Array) -> tuple[Array, Array]:
-    """Real and imaginary parts, both NaN if either is."""
-    is_missing = jnp.isnan(data)
-    nan = data.real.dtype.type(np.nan)
-    return jnp.where(is_missing, nan, data.real), jnp.where(is_missing, nan, data.imag)
-
-
-@functools.partial(tiered, static_argnums=(1, 2))
-def _unsigned_order(data: Array, has_codes: bool, descending: bool) -> Array:
-    """Maps codes or times to unsigned keys of their order, the greatest if missing."""
-    if has_codes:
-        key = jax.lax.bitcast_convert_type(data, jnp.uint32)
-    else:
-        # Flipping the sign bit maps NaT to 0; subtracting 1 wraps it to the greatest key.
-        bits = jax.lax.bitcast_convert_type(data, jnp.uint64)
-        key = (bits ^ np.uint64(1 << 63)) - np.uint64(1)
-    if not descending:
-        return key
-    # Reverse all but the greatest key, which encodes a missing value.
-    greatest = key.dtype.type(np.iinfo(key.dtype).max)
-    return jnp.where(key == greatest, greatest, greatest - key.dtype.type(1) - key)
-
-
 def fill_missing(column: Column) -> Column:
     """Converts masked integers to float64 with NaN, as pandas does; nullable ones keep the mask."""
     # The mask is asked for last: a deferred column computes it.
@@ -474,83 +398,3 @@ def in_dtype(columns: Sequence[Column], dtype: Any) -> tuple[Column, ...]:
 def show_holes(column: Column) -> Column:
     """`fill_missing` in x64 mode only, because float32 does not represent every integer."""
     return fill_missing(column) if is_x64_enabled() else column
-
-
-def to_host(column: Column, num_rows: int) -> Any:
-    """Converts the first rows to an array of pandas or NumPy, in pandas' dtype.
-
-    A mask decides the dtype, also if no value of these rows is missing: those of integers give
-    float64, those of bools objects.
-    """
-    if column.kind == "list":
-        return column.lists_on_host(num_rows)
-    column = column.stored
-    if column.is_nullable:
-        missing = _missing_on_host(column)[:num_rows]
-        dtype = column.type.nullable(column.dtype)
-        if column.type.is_counted and not column.type.is_time:
-            counts = host_array(column.data)[:num_rows]
-            return pd.arrays.ArrowExtensionArray(arrow_of_counts(counts, column.type))
-        # The mask of bools would make them objects.
-        values = to_host(plain(column.with_arrays((column.data, None))), num_rows)
-        return nullable_array(dtype, values, missing)
-    data = host_array(column.data)[:num_rows]
-    match column.kind:
-        case "category":
-            return pd.Categorical.from_codes(
-                data, categories=column.dictionary.values, ordered=column.type.ordered
-            )
-        case "string" | "object":
-            assert column.type.dictionary is not None
-            return column.type.dictionary.take(data)
-        case "datetime" | "timedelta":
-            letter = "M" if column.kind == "datetime" else "m"
-            return with_zone(data.view(f"{letter}8[{column.type.unit}]"), column.type.zone)
-    if column.type.is_counted:
-        return pandas_of_counts(data, column.type)
-    if data.dtype == jnp.bfloat16:
-        # pandas has no dtype for it.
-        data = data.astype(np.float32)
-    if column.valid is None:
-        return data
-    valid = host_array(column.valid)[:num_rows]
-    if data.dtype == np.bool_:
-        objects = data.astype(object)
-        objects[~valid] = np.nan
-        return objects
-    return np.where(valid, data, np.nan)
-
-
-def _missing_on_host(column: Column) -> np.ndarray:
-    """`Column.missing`, computed on the host."""
-    if column.valid is not None:
-        return ~host_array(column.valid)
-    data = host_array(column.data)
-    if column.type.has_codes:
-        return data < 0
-    if column.type.is_counted:
-        return data == NAT
-    return np.isnan(data) if column.is_float else np.zeros(data.shape, np.bool_)
-
-
-def without_rows(column: Column) -> Column:
-    """An empty column of the same type, on the host."""
-    empty: Any = np.empty(0, column.dtype)
-    return column.moved((empty, None))
-
-
-def no_rows(column: Column) -> Any:
-    """An empty array of pandas or NumPy in the dtype of the column."""
-    return to_host(without_rows(column), 0)
-
-
-def host_array(array: Array) -> np.ndarray:
-    """Copies an array to this host, including rows of other processes."""
-    if isinstance(array, jax.Array) and not array.is_fully_addressable:
-        if array.is_fully_replicated:
-            return np.asarray(array.addressable_data(0))
-        sharding = array.sharding
-        assert isinstance(sharding, NamedSharding)
-        everywhere = jax.device_put(array, NamedSharding(sharding.mesh, PartitionSpec()))
-        return np.asarray(everywhere.addressable_data(0))
-    return np.asarray(array)

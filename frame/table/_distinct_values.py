@@ -12,13 +12,14 @@ import pandas as pd
 
 from ... import primitives
 from ...primitives.staging import tiered
-from ._column import Array, Column, host_array, to_host
+from ._column import Array, Column
 from ._dtypes import narrowed
 from ._from_host import column_from
 from ._layout import ONE_DEVICE, Layout
 from ._recode import look_up
 from ._table import Count, is_row
 from ._take import look_up_rows, settled
+from ._to_host import host_array, to_host
 from ._tracing import at_once, is_traced
 
 

@@ -10,11 +10,12 @@ import numpy as np
 from ... import primitives
 from ...primitives.staging import tiered
 from ._arguments import as_row_capacity
-from ._column import Array, Column, host_array
+from ._column import Array, Column
 from ._layout import Layout
 from ._lists import ListColumn, spans_of
 from ._table import NO_ROWS, Count, Table, as_count, is_row
 from ._take import gather, settled, take_columns, take_rows
+from ._to_host import host_array
 from ._tracing import answered_at_once, is_in_jit
 
 

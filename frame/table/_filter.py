@@ -10,12 +10,13 @@ import numpy as np
 
 from ... import primitives
 from ...primitives.staging import tiered
-from ._column import Array, host_array
+from ._column import Array
 from ._defer import defer_positions, defer_rows, may_defer_rows, selection_of
 from ._layout import Layout
 from ._selections import Selection
 from ._table import Count, Table, as_count, is_row
 from ._take import arrays_of, with_arrays
+from ._to_host import host_array
 from ._tracing import at_once, is_traced
 
 # Tables of at most so many rows keep their capacity: another program that counts the rows first

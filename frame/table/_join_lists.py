@@ -8,10 +8,11 @@ import numpy as np
 import pyarrow as pa
 
 from ...primitives.staging import tiered
-from ._column import Array, Column, ListType, without_rows
+from ._column import Array, Column, ListType
 from ._lists import ListColumn, Lists, column_of_lists
 from ._recode import shifted
 from ._to_arrow import arrow_of
+from ._to_host import without_rows
 
 
 def share_lists(columns: Sequence[ListColumn]) -> bool:

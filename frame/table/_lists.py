@@ -13,10 +13,11 @@ import numpy as np
 import pandas as pd
 
 from ...primitives.staging import tiered
-from ._column import Array, Column, ColumnType, Kind, ListType, to_host
+from ._column import Array, Column, ColumnType, Kind, ListType
 from ._layout import Layout
 from ._take import gather
 from ._to_arrow import arrow_of, packed_lists
+from ._to_host import to_host
 
 
 class Lists(NamedTuple):

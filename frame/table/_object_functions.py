@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 from jax.sharding import NamedSharding
 
-from ._column import Array, Column, ColumnType, to_host
+from ._column import Array, Column, ColumnType
 from ._dictionary import ArrowObjects, Dictionary, HostObjects
 from ._distinct_values import column_of_results, through_values
 from ._dtypes import narrowed
@@ -20,6 +20,7 @@ from ._holes import assumes_holes
 from ._layout import ONE_DEVICE, Layout, layout_of
 from ._recode import shifted
 from ._table import Count, Table
+from ._to_host import to_host
 from ._tracing import at_once, is_traced
 
 

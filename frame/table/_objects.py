@@ -12,11 +12,13 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from ._column import Column, ColumnType, host_array, unhashable
+from ._column import Column, ColumnType
 from ._dictionary import HostObjects
 from ._distinct_objects import DistinctObjects, Order, hash_objects
 from ._recode import renumbered
+from ._sort_keys import unhashable
 from ._table import Count
+from ._to_host import host_array
 from ._tracing import at_once, is_traced
 
 

@@ -13,8 +13,9 @@ import pandas as pd
 
 from ...primitives.staging import tiered
 from ...shardings._compat import is_x64_enabled
-from ._column import Array, Column, to_host
+from ._column import Array, Column
 from ._layout import Layout
+from ._to_host import to_host
 from ._tracing import FoundOnce, at_once
 
 

@@ -13,9 +13,10 @@ from jax.core import Tracer
 
 from ...primitives import CapacityError
 from ...primitives.staging import tiered
-from ._column import Array, Column, host_array
+from ._column import Array, Column
 from ._layout import ONE_DEVICE, Layout
 from ._row_index import RANGE, RowIndex
+from ._to_host import host_array
 from ._tracing import is_traced
 
 Count: TypeAlias = Any  # a scalar int32: NumPy's where the host knows it, else an array

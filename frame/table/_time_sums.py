@@ -9,9 +9,10 @@ import pandas as pd
 
 from ... import primitives
 from ...primitives.staging import tiered
-from ._column import NAT, Array, Column, host_array
+from ._column import NAT, Array, Column
 from ._layout import Layout
 from ._table import Count, is_row
+from ._to_host import host_array
 from ._tracing import at_once, is_traced
 
 # Counts of 64 bits are summed in two halves.

@@ -8,9 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 import pyarrow as pa
 
-from ._column import NAT, Column, host_array
+from ._column import NAT, Column
 from ._counted import arrow_of_counts
 from ._dictionary import ArrowObjects
+from ._to_host import host_array
 from ._zones import arrow_zone
 
 

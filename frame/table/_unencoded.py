@@ -9,10 +9,11 @@ import jax
 import numpy as np
 import pyarrow as pa
 
-from ._column import Array, Column, ColumnType, Kind, common_family, host_array
+from ._column import Array, Column, ColumnType, Kind, common_family
 from ._dictionary import UnencodedStrings, arrow_strings, encode_strings
 from ._nullable import Family
 from ._recode import has_few_left, renumbered, shifted, unencoded
+from ._to_host import host_array
 from ._tracing import FoundOnce, at_once, is_traced
 
 

@@ -14,8 +14,9 @@ import numpy as np
 import pandas as pd
 
 from ...primitives.staging import tiered
-from ._column import NAT, UNITS, Array, Column, ColumnType, host_array
+from ._column import NAT, UNITS, Array, Column, ColumnType
 from ._table import Count, is_row
+from ._to_host import host_array
 from ._tracing import at_once, is_traced
 
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}

@@ -15,11 +15,12 @@ import numpy as np
 import pandas as pd
 
 from ...primitives.staging import tiered
-from ._column import NAT, Array, Column, host_array
+from ._column import NAT, Array, Column
 from ._layout import ONE_DEVICE
 from ._search import search_rows
 from ._table import Count, Table, is_row
 from ._take import gather
+from ._to_host import host_array
 from ._tracing import at_once, is_traced
 from ._units import PER_SECOND
 from ._zones import PERIOD, RULES_START, zone_label, zone_table

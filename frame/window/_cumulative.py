@@ -15,7 +15,7 @@ from ...primitives._accumulators import COMBINE, identity_of_reduction
 from ...primitives.staging import tiered
 from ..reductions._axis1 import of_one_type
 from ..table._arguments import axis_number, check_flag, check_rest
-from ..table._column import Array, Column, ColumnType, fill_missing, host_array
+from ..table._column import Array, Column, ColumnType, fill_missing
 from ..table._dictionary import Dictionary, string_index
 from ..table._dtypes import wide
 from ..table._layout import Layout
@@ -23,6 +23,7 @@ from ..table._ndframe import NDFrame, SeriesBase
 from ..table._object_functions import objects_apart, of_rows
 from ..table._table import Count, Table, is_row
 from ..table._take import hole_kind, with_holes
+from ..table._to_host import host_array
 from ..table._tracing import is_traced
 from ..table._types import Axis
 

@@ -42,7 +42,7 @@ def test_each_process_reads_and_writes_its_own_rows(tmp_path):
 OWN_ROWS = """
 import pandas as pd
 from jaxframes.frame import JaxFrame, read_csv
-from jaxframes.frame.table import _column
+from jaxframes.frame.table import _to_host
 
 sharding = shardings.row_sharded(mesh)
 
@@ -118,7 +118,7 @@ assert said(lambda: local([objects] * 2)) == (
 # Looking at a large frame moves 60 rows.
 frame = JaxFrame.from_process_local({"x": np.arange(5000)}, sharding=sharding)
 moved = []
-copied = _column.host_array
+copied = _to_host.host_array
 for module in list(sys.modules.values()):
     if getattr(module, "host_array", None) is copied:
         module.host_array = lambda array: moved.append(np.size(array)) or copied(array)

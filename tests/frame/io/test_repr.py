@@ -8,7 +8,7 @@ import pytest
 from frame_examples import mixed_frame
 from frame_parity import on_device
 from jaxframes.frame import JaxFrame
-from jaxframes.frame.table import _column
+from jaxframes.frame.table import _to_host
 from jaxframes.shardings import make_mesh, row_sharded
 
 
@@ -26,7 +26,7 @@ def test_prints_what_pandas_prints(num_rows):
 
 def test_moves_at_most_60_rows_to_the_host(monkeypatch):
     moved = []
-    whole = _column.host_array
+    whole = _to_host.host_array
 
     def counted(array):
         moved.append(array.shape[0])
@@ -36,7 +36,7 @@ def test_moves_at_most_60_rows_to_the_host(monkeypatch):
     for sharding in (None, row_sharded(make_mesh(3))):
         ours = on_device(frame.set_index("s"), sharding)
         with monkeypatch.context() as patched:
-            patched.setattr(_column, "host_array", counted)
+            patched.setattr(_to_host, "host_array", counted)
             assert ours._repr_html_() == frame.set_index("s")._repr_html_()
     assert max(moved) <= 60
     assert len(moved) == 2 * 3
