@@ -16,6 +16,7 @@
 #   make bench         one table next to jnp, NumPy, pandas and Polars, and a chart
 #   make bench-calls   15 common calls next to pandas, Polars and DuckDB: first call and warm
 #   make bench-dbbench groupby, joins and sorts of db-benchmark, likewise
+#   make bench-queries 200 questions of programs, their first three calls beside pandas
 #   make bench-tpch    the 22 queries of TPC-H, likewise
 #   make bench-disk    plans on 4 GiB within 2 GiB of memory, next to DuckDB and Polars
 #   make pods          what programs use on slices of TPU of 8 to 256 chips, compiled on this machine
@@ -83,7 +84,7 @@ PYTEST := $(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal
 KERNEL_SOURCES := $(wildcard primitives/kernels/*/*.h primitives/kernels/*/*.cc) \
 	primitives/kernels/CMakeLists.txt
 
-WORKLOADS := calls dbbench tpch
+WORKLOADS := calls dbbench queries tpch
 
 .PHONY: help install demo test test-all test-versions sanitize fuzz lint docs dist bench $(WORKLOADS:%=bench-%) \
   bench-disk pods tpu-cycles gpu-programs cuda-kernels cuda-wheel \

@@ -292,7 +292,7 @@ family(
     op("frame_idxmax", "k x", lambda f: f.idxmax(), jit=False),
     op("describe", "k x", lambda f: (f.describe(), f["x"].describe()), ulps=16, jit=False),
     op("describe_strings", "s", lambda f: f["s"].describe(), jit=False),
-    op("corr", "x w k", lambda f: f.corr(), ulps=2**16),
+    op("corr", "x w k", lambda f: f.corr(), ulps=2**16, unit=True),
     op("cov", "x w k", lambda f: f.cov(), ulps=2**10, degree=2),
     op("agg", "k x",
        lambda f: (f["x"].agg(["sum", "max"]), f.agg({"k": "sum", "x": "max"}), f.agg("min"))),

@@ -31,9 +31,13 @@ SHORT_ROUNDS = 20
 
 
 class Answered(NamedTuple):
-    """The times of one question, and what this library compiled in its first call."""
+    """The times of one question, and what this library compiled in its first call.
+
+    `next_seconds` are those of the calls that follow the first one in a row.
+    """
 
     first_seconds: float
+    next_seconds: list[float]
     warm_seconds: list[float]
     compile_costs: dict[str, float] | None
 
@@ -90,10 +94,11 @@ def measure(
     for name, call in calls.items():
         with recorded_compilation(engine) as costs:
             first_seconds = seconds_of(call)
-        answered[name] = Answered(first_seconds, [], costs and costs.as_record())
+        next_seconds = [seconds_of(call) for _ in range(workload.num_first_calls - 1)]
+        answered[name] = Answered(first_seconds, next_seconds, [], costs and costs.as_record())
     for name, call in calls.items():
         if hasattr(library, "settle"):
-            library.settle(call)
+            library.settle(call, workload.num_settling_calls)
         answered[name].warm_seconds.extend(warm_seconds(call, num_rounds))
     # Linux counts kibibytes.
     peak_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -2,7 +2,7 @@
 """Prints, stores and draws the measurements of a workload."""
 
 from collections.abc import Iterator
-from statistics import median
+from statistics import geometric_mean, median
 from typing import Any, NamedTuple
 
 from chart import Bar
@@ -11,6 +11,8 @@ from .engines import ENGINES
 from .process import Answered, Measurement
 
 OURS = ENGINES[0]
+# A question whose ratio is lower is named.
+LEAST_RATIO = 0.3
 
 
 class Run(NamedTuple):
@@ -95,6 +97,32 @@ def time_lines(runs: list[Run]) -> Iterator[str]:
 
 def _pair(first: float, warm: float) -> str:
     return f"{first * 1e3:>10.1f}{warm * 1e3:>10.2f}"
+
+
+def call_lines(runs: list[Run]) -> Iterator[str]:
+    """The ratios of the first calls, one after the other: means, the least, and those below 0.3."""
+    best = faster(runs)
+    ours = best.pop(OURS)
+    ratios = {
+        name: [
+            min(_first_calls(questions[name])[call] for questions in best.values()) / seconds
+            for call, seconds in enumerate(_first_calls(answered))
+        ]
+        for name, answered in ours.items()
+    }
+    for call, of_call in enumerate(zip(*ratios.values(), strict=True)):
+        least = min(ratios, key=lambda name: ratios[name][call])
+        yield (
+            f"call {call + 1}: the fastest other engine's time over ours, geometric mean "
+            f"{geometric_mean(of_call):.2f}, least {ratios[least][call]:.2f} ({least})"
+        )
+    last = {name: of_name[-1] for name, of_name in ratios.items() if of_name[-1] < LEAST_RATIO}
+    for name in sorted(last, key=lambda name: last[name]):
+        yield f"  below {LEAST_RATIO}: {name}, {last[name]:.2f}"
+
+
+def _first_calls(answered: Answered) -> list[float]:
+    return [answered.first_seconds, *answered.next_seconds]
 
 
 def compile_lines(runs: list[Run]) -> Iterator[str]:

@@ -4,6 +4,8 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from .engines import ENGINES
+
 
 class Workload(NamedTuple):
     """Some questions of a package about some of its tables.
@@ -19,6 +21,10 @@ class Workload(NamedTuple):
         ordered: for questions that sort, the positions of the columns whose order is compared; ()
             stands for all.
         in_place: questions whose answers keep the rows' order, except in SQL.
+        engines: those that have the questions.
+        num_first_calls: how often a question is called in a row, before the next one is called for
+            the first time.
+        num_settling_calls: how often a question is called at most before its warm calls.
     """
 
     package: str
@@ -30,3 +36,6 @@ class Workload(NamedTuple):
     categories: frozenset[str] = frozenset()
     ordered: Mapping[str, tuple[int, ...]] = {}
     in_place: frozenset[str] = frozenset()
+    engines: tuple[str, ...] = ENGINES
+    num_first_calls: int = 1
+    num_settling_calls: int = 64

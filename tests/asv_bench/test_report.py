@@ -6,6 +6,7 @@ from workloads.process import Answered, Measurement
 from workloads.report import (
     Run,
     bars_of,
+    call_lines,
     compile_lines,
     faster,
     ratios_of,
@@ -23,7 +24,7 @@ COSTS = {
 
 
 def run(engine, first, warm, *, with_categories=False, costs=None):
-    questions = {"rank": Answered(first, warm, costs)}
+    questions = {"rank": Answered(first, [first / 2, first / 4], warm, costs)}
     measurement = Measurement(0.5, 2_000_000, questions)
     return Run("calls", 1000, "rows", engine, with_categories, measurement)
 
@@ -77,3 +78,10 @@ def test_record_and_bars():
     assert {bar.name: bar.milliseconds for bar in bars} == pytest.approx(
         {"jaxframes": 2.0, "pandas": 5.0, "polars": 30.0}
     )
+
+
+def test_ratios_of_the_first_calls_in_a_row():
+    first, second, third, below = call_lines([PANDAS, OURS])
+    assert "call 1: " in first
+    assert all("geometric mean 0.10, least 0.10 (rank)" in line for line in (first, second, third))
+    assert below == "  below 0.3: rank, 0.10"

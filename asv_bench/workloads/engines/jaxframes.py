@@ -14,8 +14,6 @@ from jaxframes.primitives.tiers._background import wait_until_compiled
 
 use_devices(1)
 
-# A program is compiled in the background when it has been called often enough.
-SETTLING_CALLS = 64
 SETTLING_SECONDS = 3.0
 
 
@@ -32,10 +30,13 @@ def prepare(question: Callable[..., Any], tables: Any) -> Callable[[], Any]:
     return lambda: jax.block_until_ready(question(frame, tables))
 
 
-def settle(call: Callable[[], Any]) -> None:
-    """Repeats a call until its programs are compiled: those before run in an interpreter."""
+def settle(call: Callable[[], Any], num_calls: int) -> None:
+    """Repeats a call until its programs are compiled: those before run in an interpreter.
+
+    A program is compiled in the background when it has been called often enough.
+    """
     start = time.perf_counter()
-    for _ in range(SETTLING_CALLS):
+    for _ in range(num_calls):
         call()
         if time.perf_counter() - start > SETTLING_SECONDS:
             break
