@@ -12,6 +12,7 @@ from pyarrow import feather, orc
 
 from ..table._layout import layout_of
 from ..table._ndframe import FrameBase, NDFrame
+from ..table._nullable import backend_family
 from ..table._types import Sharding
 from ..table._untyped import untyped_pandas
 from ._construction import table_of_arrow
@@ -61,7 +62,8 @@ def read_json(
         storage_options: arguments of the file system of a URL, for fsspec.
         filesystem: a file system of `pyarrow.fs` or fsspec that has the path.
         sharding: the placement of the rows; see `JaxFrame`.
-        **options: other arguments of pandas, such as `dtype`, `convert_dates` and `nrows`.
+        **options: other arguments of pandas, such as `dtype`, `dtype_backend`, `convert_dates` and
+            `nrows`.
 
     Example:
         >>> import io
@@ -83,6 +85,7 @@ def read_feather(
     path: object,
     columns: Sequence[str] | None = None,
     *,
+    dtype_backend: object = None,
     storage_options: Mapping[str, object] | None = None,
     filesystem: object = None,
     sharding: Sharding = None,
@@ -92,6 +95,7 @@ def read_feather(
     Args:
         path: a path, a URL or a binary file.
         columns: the columns to read; all if left out.
+        dtype_backend: "numpy_nullable" or "pyarrow" for nullable dtypes in all columns.
         storage_options: arguments of the file system of a URL, for fsspec.
         filesystem: a file system of `pyarrow.fs` or fsspec that has the path.
         sharding: the placement of the rows; see `JaxFrame`.
@@ -101,15 +105,17 @@ def read_feather(
     """
     content, name = _content(path, "read_feather", None, filesystem, storage_options)
     layout = layout_of(sharding, "read_feather")
+    backend = None if dtype_backend is None else backend_family(dtype_backend, "read_feather")
     with reading("read_feather", name):
         table = feather.read_table(pa.BufferReader(content), columns=columns)
-        return FrameBase.frame_class._of(*table_of_arrow(table, layout))
+        return FrameBase.frame_class._of(*table_of_arrow(table, layout, backend=backend))
 
 
 def read_orc(
     path: object,
     columns: Sequence[str] | None = None,
     *,
+    dtype_backend: object = None,
     storage_options: Mapping[str, object] | None = None,
     filesystem: object = None,
     sharding: Sharding = None,
@@ -117,9 +123,10 @@ def read_orc(
     """Reads an ORC file; see `read_feather` for its arguments."""
     content, name = _content(path, "read_orc", None, filesystem, storage_options)
     layout = layout_of(sharding, "read_orc")
+    backend = None if dtype_backend is None else backend_family(dtype_backend, "read_orc")
     with reading("read_orc", name):
         table = orc.ORCFile(pa.BufferReader(content)).read(columns=columns)
-        return FrameBase.frame_class._of(*table_of_arrow(table, layout))
+        return FrameBase.frame_class._of(*table_of_arrow(table, layout, backend=backend))
 
 
 class Texts(NDFrame):

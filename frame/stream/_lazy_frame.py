@@ -67,7 +67,8 @@ class LazyFrame(FramePlan, Collected):
         are removed then.
 
         Args:
-            path: the file; a new or empty folder, or one that was written so before.
+            path: the file, or its URL; a new or empty folder of this machine, or one that was
+                written so before.
             partition_cols: columns of strings, integers or booleans whose values become folders
                 `key=value`.
             max_rows_per_file: the number of rows after which a new file begins.
@@ -76,7 +77,8 @@ class LazyFrame(FramePlan, Collected):
             progress: whether to show a progress bar.
             checkpoint: a folder for finished work, from which an interrupted job goes on; see
                 `collect`. The files have the same bytes as those of a job without interruption.
-            options: those of `JaxFrame.to_parquet`: `index` and `compression`.
+            options: those of `JaxFrame.to_parquet`: `index`, `compression`, `filesystem` and
+                `storage_options`.
 
         Raises:
             FileExistsError: the folder has files, but no manifest.
@@ -115,7 +117,8 @@ class LazyFrame(FramePlan, Collected):
         """Runs the plan and writes comma-separated values; see `JaxFrame.to_csv`.
 
         Args:
-            path_or_buf: the file; over batches it appears when it is complete.
+            path_or_buf: the file, or its URL; over batches it appears when it is complete. A file
+                of another store is written on this machine first, and copied there.
             batch_rows: the number of rows of a batch; see `collect`.
             memory_limit: the limit from which the size of batches follows; see `collect`.
             progress: whether to show a progress bar.

@@ -3,10 +3,12 @@
 
 import contextlib
 import os
+import tempfile
 from collections.abc import Iterator
 
 import pyarrow as pa
 
+from ..io._files._places import Place
 from ..io._files._replacing import replacing
 from ..table._types import PathLike
 from ._files import naming, writing
@@ -17,6 +19,23 @@ def new_file(path: PathLike) -> Iterator[str]:
     """A file that replaces `path`, if no error occurs; errors of writing it name `path`."""
     with writing(os.fspath(path)), replacing(path, "stream", is_synced=True) as temporary:
         yield temporary
+
+
+@contextlib.contextmanager
+def new_file_at(place: Place) -> Iterator[str]:
+    """A file that appears at a place, if no error occurs.
+
+    One of another store is written on this machine first, and copied there when it is complete.
+    """
+    if place.is_local:
+        with new_file(place.path) as temporary:
+            yield temporary
+        return
+    with tempfile.TemporaryDirectory(prefix="jaxframes-") as folder:
+        temporary = os.path.join(folder, "part")
+        with writing(temporary):
+            yield temporary
+        place.copy_file(temporary)
 
 
 def write_arrow(path: str, table: pa.Table) -> None:

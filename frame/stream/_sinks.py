@@ -2,6 +2,7 @@
 """Sinks: files that appear when they are complete."""
 
 import contextlib
+import os
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
@@ -9,17 +10,17 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ..io._files._places import Place, compressing, compression_of
 from ..table._row_index import RowIndex
-from ..table._types import PathLike
 from ._arrow_rows import arrow_of, in_schema
 from ._parts import Parts
-from ._replacing import new_file
+from ._replacing import new_file_at
 from ._stage import Stage
 
 
 def write_parquet(
     stage: Stage,
-    path: PathLike,
+    place: Place,
     *,
     index: bool | None = None,
     compression: str = "snappy",
@@ -33,16 +34,16 @@ def write_parquet(
     keys = [partition_cols] if isinstance(partition_cols, str) else list(partition_cols or ())
     _check_rows_per_file(max_rows_per_file)
     if not keys and max_rows_per_file is None:
-        _write_file(arrow_tables(stage, index, is_one_file=True), path, compression)
+        _write_file(arrow_tables(stage, index, is_one_file=True), place, compression)
         return
-    with Parts(path, keys, max_rows_per_file, compression) as parts:
+    with Parts(place.path, keys, max_rows_per_file, compression) as parts:
         for table in arrow_tables(stage, index, is_one_file=False):
             parts.write(table)
 
 
-def _write_file(tables: Iterator[pa.Table], path: PathLike, compression: str) -> None:
+def _write_file(tables: Iterator[pa.Table], place: Place, compression: str) -> None:
     """Writes tables into one file, all with the types of the first one."""
-    with new_file(path) as temporary, contextlib.ExitStack() as stack:
+    with new_file_at(place) as temporary, contextlib.ExitStack() as stack:
         encoder: _Encoder | None = None
         for table in tables:
             if encoder is None:
@@ -114,16 +115,24 @@ def _check_rows_per_file(value: object) -> None:
 
 
 def write_csv(
-    stage: Stage, path: PathLike, *, sep: str = ",", header: bool = True, index: bool = True
+    stage: Stage,
+    place: Place,
+    *,
+    sep: str = ",",
+    header: bool = True,
+    index: bool = True,
+    compression: object = "infer",
 ) -> None:
     """Writes a stage as comma-separated values, batch after batch."""
+    path = place.path
     if path is None or hasattr(path, "write"):
         raise TypeError(
             f"to_csv: a plan over batches is written to a named file, got {path!r}. Give a path."
         )
-    with new_file(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
+    kind = compression_of(path, compression, "to_csv")
+    with new_file_at(place) as temporary, compressing(temporary, kind, os.fspath(path)) as file:
         for batch in _frames(stage):
-            file.write(batch.to_csv(sep=sep, header=header, index=index))
+            file.write(batch.to_csv(sep=sep, header=header, index=index).encode())
             header = False
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from ..io._files._places import Place, place_of
 from ..io._own_rows import spans_processes
 from ..plan._node import Node
 from ..plan._optimize import optimized
@@ -44,25 +45,42 @@ def to_parquet(
     plan: Node, path: Any, options: Options, *, checkpoint: object = None, **limits: object
 ) -> None:
     """Runs a plan, at once or over batches, and writes Parquet files."""
+    place, rest = _placed("to_parquet", path, options)
+    has_files = rest.get("partition_cols") or rest.get("max_rows_per_file") is not None
+    if has_files and not place.is_local:
+        raise NotImplementedError(
+            "to_parquet: the folder of a plan must be on this machine, because its manifest "
+            f"replaces the old one at once, got {path!r}. Write it here and copy it, or call "
+            "collect().to_parquet()."
+        )
     if is_limited(limits) or checkpoint is not None:
-        target = {"path": path, **options}
+        target = {"path": path, **rest}
         with running("to_parquet", plan, None, checkpoint, target, limits) as stage:
-            write_parquet(stage, path, **options)
+            write_parquet(stage, place, **rest)
         return
     root = optimized(plan, None)
     if hasattr(path, "write") or spans_processes(root.empty._layout):
         run(root).to_parquet(path, **options)
         return
-    write_parquet(Stage(lambda: run(root), True, root.empty), path, **options)
+    write_parquet(Stage(lambda: run(root), True, root.empty), place, **rest)
 
 
 def to_csv(
     plan: Node, path: Any, options: Options, *, checkpoint: object = None, **limits: object
 ) -> None:
     """Runs a plan over batches and writes each to a file of comma-separated values."""
-    target = {"path": path, **options}
+    place, rest = _placed("to_csv", path, options)
+    target = {"path": path, **rest}
     with running("to_csv", plan, None, checkpoint, target, limits) as stage:
-        write_csv(stage, path, **options)
+        write_csv(stage, place, **rest)
+
+
+def _placed(caller: str, path: Any, options: Options) -> tuple[Place, dict[str, Any]]:
+    """The place that a path and the options of a file system name, and the other options."""
+    rest: dict[str, Any] = dict(options)
+    system = rest.pop("filesystem", None), rest.pop("storage_options", None)
+    is_path = isinstance(path, (str, os.PathLike))
+    return place_of(path, caller, *system) if is_path else Place(path), rest
 
 
 @contextlib.contextmanager
@@ -90,8 +108,9 @@ def running(
     root = optimized(plan, optimizations)
     num_rows = rows_of_batches(scans_of(root), limits.get("batch_rows"), limits.get("memory_limit"))
     given = {**options, "call": caller, "batch_rows": num_rows, **dict(optimizations or {})}
-    if isinstance(options.get("path"), (str, os.PathLike)):
-        given["path"] = os.path.abspath(options["path"])
+    path = options.get("path")
+    if isinstance(path, (str, os.PathLike)) and "://" not in os.fspath(path):
+        given["path"] = os.path.abspath(path)
     with Checkpoint(checkpoint, job_of(plan, root, given)) as saved:
         stage = stage_of(
             plan, optimizations, steps=saved.steps, **limits, is_collected=is_collected

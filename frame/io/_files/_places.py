@@ -2,13 +2,15 @@
 """Where files are: paths of this machine, URLs, and file systems of Arrow and fsspec."""
 
 import bz2
+import contextlib
 import glob
 import importlib
 import io
 import lzma
 import os
+import shutil
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
@@ -73,6 +75,15 @@ class Place(NamedTuple):
         assert self.filesystem is not None
         with self.filesystem.open_output_stream(self.path, compression=None) as file:
             file.write(content)
+
+    def copy_file(self, path: str) -> None:
+        """Writes a file of another file system with the content of one of this machine."""
+        assert self.filesystem is not None
+        with (
+            open(path, "rb") as source,
+            self.filesystem.open_output_stream(self.path, compression=None) as file,
+        ):
+            shutil.copyfileobj(source, file, 2**20)
 
 
 def place_of(
@@ -233,5 +244,28 @@ def compressed(content: Any, compression: str | None, name: str) -> Any:
         return lzma.compress(content)
     with io.BytesIO() as file:
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-            archive.writestr(os.path.basename(name).removesuffix(".zip") or "data", content)
+            archive.writestr(_member(name), content)
         return file.getvalue()
+
+
+@contextlib.contextmanager
+def compressing(path: str, compression: str | None, name: str) -> Iterator[Any]:
+    """A new file whose bytes are compressed while they are written; see `compressed`."""
+    with contextlib.ExitStack() as stack:
+        if compression == "bz2":
+            file: Any = stack.enter_context(bz2.open(path, "wb"))
+        elif compression == "xz":
+            file = stack.enter_context(lzma.open(path, "wb"))
+        elif compression == "zip":
+            archive = stack.enter_context(zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED))
+            file = stack.enter_context(archive.open(_member(name), "w", force_zip64=True))
+        else:
+            file = stack.enter_context(open(path, "wb"))
+        if compression in _OF_ARROW:
+            file = stack.enter_context(pa.CompressedOutputStream(file, compression))
+        yield file
+
+
+def _member(name: str) -> str:
+    """The name of the file within an archive of this name."""
+    return os.path.basename(name).removesuffix(".zip") or "data"
