@@ -5,6 +5,7 @@
 #   make install       the environment of all the others
 #   make test          tests on both backends and doctests    PYTEST_ARGS="-k radix_sort" passes on
 #   make test-all      the same with every combination of parameters, optimised
+#   make pandas-tests  pandas' own tests with the frame       FOLDERS="reshape/merge" VARIANTS=0
 #   make sanitize      the C++ kernels under ASan, UBSan and TSan, and the fuzzer for a minute
 #   make fuzz          a fuzzer calls the kernels for a minute under ASan and UBSan; needs clang
 #   make test-versions tests on the lowest versions of the dependencies and on the newest
@@ -86,7 +87,7 @@ KERNEL_SOURCES := $(wildcard primitives/kernels/*/*.h primitives/kernels/*/*.cc)
 
 WORKLOADS := calls dbbench queries tpch
 
-.PHONY: help install demo test test-all test-versions sanitize fuzz lint docs dist bench $(WORKLOADS:%=bench-%) \
+.PHONY: help install demo test test-all test-versions pandas-tests sanitize fuzz lint docs dist bench $(WORKLOADS:%=bench-%) \
   bench-disk pods tpu-cycles gpu-programs cuda-kernels cuda-wheel \
   bench-smoke clean
 
@@ -146,6 +147,13 @@ test: $(STAMPS)/test
 test-all: export JAXFRAMES_TESTS = all
 test-all: NATIVE_XLA_FLAGS =
 test-all: test
+
+# Outcomes, not verdicts: tests/pandas_suite/README.md. No folders: those that the script names.
+VARIANTS ?= 3
+pandas-tests: $(STAMPS)/test
+	JAX_COMPILATION_CACHE_DIR=$(CURDIR)/$(COMPILED) JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS=0 \
+	  JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES=-1 XLA_FLAGS="$(QUICK_COMPILATION)" \
+	  $(BIN)/python tests/pandas_suite/run.py --variants $(VARIANTS) --out build/pandas $(FOLDERS)
 
 sanitize: $(STAMPS)/test
 	PATH="$(CURDIR)/$(BIN):$$PATH" bash tests/primitives/kernels/run_sanitizers.sh

@@ -57,8 +57,14 @@ def kind_of_strings(column: Column) -> str:
 
 def _column_of(column: Column, results: pd.Series, missing_result: object, rows: Table) -> Column:
     """Looks up the result for each row's code; `missing_result` if it is a bool, for no code."""
-    if results.dtype == np.bool_ and isinstance(missing_result, (bool, np.bool_)):
-        return Column(look_up(column.data, results.to_numpy(), np.bool_(missing_result)))
+    if isinstance(missing_result, (bool, np.bool_)):
+        if results.dtype == np.bool_:
+            return Column(look_up(column.data, results.to_numpy(), np.bool_(missing_result)))
+        # Nullable flags are NA for no code, unless `na=` says what they are.
+        results = pd.concat([results, pd.Series([missing_result], dtype=results.dtype)])
+        column = column.with_arrays(
+            (jnp.where(column.data < 0, len(results) - 1, column.data), None)
+        )
     if results.dtype == object:
         kind = pd.api.types.infer_dtype(results, skipna=True)
         if kind not in ("boolean", "string", "empty"):
@@ -337,19 +343,24 @@ class StringMethods:
                 # A missing string has no piece.
                 Column(look_up(column.data, one.to_numpy(), one.dtype.type(0)))
                 if is_flags
-                else _column_of(column, one, None, rows)
+                else self._looked_up(column, one, None)
                 for _, one in results.items()
             ]
             return self._series._make_frame(columns, Labels(results.columns))
         missing_result = getattr(pd.Series([None], dtype=strings.dtype).str, name)(*args, **kwargs)
-        if self._holds_objects and results.dtype == object:
-            objects = _of_objects(results)
-            column = looked_up(objects, column.data, rows.num_rows, rows.layout)
-        elif name in OF_LISTS:
+        if name in OF_LISTS and not self._holds_objects:
             column = _column_of_objects(column, results, rows)
         else:
-            column = _column_of(column, results, missing_result.iloc[0], rows)
-        return self._series._with_column(column)
+            column = self._looked_up(column, results, missing_result.iloc[0])
+        # `extract` names a series by its group.
+        return self._series._with_column(column, ... if results.name is None else results.name)
+
+    def _looked_up(self, column: Column, results: pd.Series, missing_result: object) -> Column:
+        """The result of each row's code; those of objects stay objects."""
+        rows = self._series._table
+        if self._holds_objects and results.dtype == object:
+            return looked_up(_of_objects(results), column.data, rows.num_rows, rows.layout)
+        return _column_of(column, results, missing_result, rows)
 
 
 @answered_at_once

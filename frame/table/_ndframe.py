@@ -2,6 +2,7 @@
 """Common base of JaxFrame and JaxSeries: holds a table and constructs results."""
 
 import copy
+import sys
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -106,12 +107,15 @@ class NDFrame:
     @_table.setter
     def _table(self, table: Table) -> None:
         self._stored, self._seen, self._is_of_tree = table, None, False
+        self.__dict__.pop("_shown", None)
 
     @property
     def _facts(self) -> Table:
         """The same table, for its number of rows and its layout: its arrays may be gone."""
         seen = self._seen
         if seen is None:
+            if "_shown" in self.__dict__:
+                return self._renamed_as_shown()
             seen = self._stored.with_known_counts()
             if self._is_of_tree:
                 seen = without_masks(seen)
@@ -119,8 +123,29 @@ class NDFrame:
             object.__setattr__(self, "_seen", seen)
         return seen
 
+    def _renamed_as_shown(self) -> Table:
+        """The table with the names that the caller may have given to the index that we returned.
+
+        `frame.index.name = "day"` names the labels of the frame, as in pandas. The table is read
+        again at each use until nothing else refers to that index.
+        """
+        fields = self.__dict__
+        index, seen = fields["_shown"]
+        if tuple(index.names) != seen.index.names:
+            self._stored = self._stored.replace(index=self._stored.index.named(index.names))
+            seen = seen.replace(index=seen.index.named(index.names))
+        fields["_shown"] = index, seen
+        del index
+        # The tuple and the argument refer to it.
+        if sys.getrefcount(fields["_shown"][0]) <= 2:
+            del fields["_shown"]
+            fields["_seen"] = seen
+        return seen
+
     def _as_tree(self) -> tuple[Table]:
         """The children of this pytree: the table, forced."""
+        if "_shown" in self.__dict__:
+            self._renamed_as_shown()
         stored: Any = self._stored
         if type(stored) is HostRows:
             stored = stored.table
@@ -203,13 +228,18 @@ class NDFrame:
 
     @property
     def index(self) -> pd.Index:
-        """The labels of the rows, on the host."""
-        if is_traced(self._table.index, self._table.num_rows):
+        """The labels of the rows, on the host. Names that are given to it are those of the rows."""
+        table = self._table
+        if is_traced(table.index, table.num_rows):
             raise NotImplementedError(
                 "index: the labels of rows are not known inside jit. "
                 "Use reset_index() to calculate with them."
             )
-        return self._table.index.to_pandas(len(self))
+        if "_shown" in self.__dict__:
+            return self.__dict__["_shown"][0]
+        index = table.index.to_pandas(len(self))
+        self.__dict__.update(_shown=(index, table), _seen=None)
+        return index
 
     @index.setter
     def index(self, labels: object) -> None:

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from frame_examples import STRINGS, mixed_frame
 from frame_parity import EVERYWHERE, assert_parity, assert_same, assert_same_error, on_device
-from jaxframes.frame import StringMethods
+from jaxframes.frame import JaxSeries, StringMethods
 
 METHODS = {
     "len": (), "lower": (), "upper": (), "title": (), "capitalize": (), "swapcase": (),
@@ -177,3 +177,20 @@ def test_all_strings_put_together():
         mixed_frame()["s"],
         ways=["eager"],
     )
+
+
+@pytest.mark.parametrize("dtype", ["str", "string", "string[pyarrow]", object])
+@pytest.mark.parametrize(
+    "method",
+    [
+        lambda text: text.str.startswith("a", na=False),
+        lambda text: text.str.contains("a", na=True),
+        lambda text: text.str.match("a"),
+        lambda text: text.str.extract("(?P<letter>[a-z])", expand=False),
+        lambda text: text.str.extract(r"([a-z])(\d)"),
+        lambda text: text.str.partition("b"),
+    ],
+)
+def test_dtypes_names_and_missing_strings(dtype, method):
+    text = pd.Series(["ab1", None, "c"], dtype=dtype, name="text")
+    assert_same(method(JaxSeries(text)), method(text))
