@@ -5,7 +5,7 @@ import altair
 import duckdb
 import jax
 import jax.numpy as jnp
-import matplotlib
+import matplotlib.pyplot
 import narwhals
 import numpy as np
 import pandas as pd
@@ -33,6 +33,7 @@ def test_polars_and_arrow_take_its_stream(frame):
     assert pa.table(frame).to_pydict() == PANDAS.to_dict("list")
     assert polars.Series(frame["s"]).to_list() == ["b", "a", "b"]
     pd.testing.assert_frame_equal(pd.DataFrame.from_arrow(frame), PANDAS)
+    assert polars.DataFrame(frame.lazy()).to_dict(as_series=False) == PANDAS.to_dict("list")
 
 
 def test_what_polars_has_becomes_a_frame(frame):
@@ -95,6 +96,22 @@ def test_seaborn_draws_it(frame):
     matplotlib.use("agg")
     axes = seaborn.scatterplot(frame, x="x", y="y")
     np.testing.assert_array_equal(axes.collections[0].get_offsets(), PANDAS[["x", "y"]])
+
+
+def test_seaborn_draws_pairs_of_pandas(frame):
+    matplotlib.use("agg")
+    with pytest.raises(TypeError, match="must be pandas DataFrame"):
+        seaborn.pairplot(frame)
+    assert list(seaborn.pairplot(frame.to_pandas()).x_vars) == ["x", "y"]
+
+
+def test_matplotlib_draws_it(frame):
+    matplotlib.use("agg")
+    axes = matplotlib.pyplot.figure().subplots()
+    drawn = axes.scatter("x", "y", data=frame)
+    np.testing.assert_array_equal(drawn.get_offsets(), PANDAS[["x", "y"]])
+    lines = axes.plot(frame[["x", "y"]])
+    np.testing.assert_array_equal(lines[1].get_ydata(), PANDAS["y"])
 
 
 def test_dlpack_hands_on_a_column(frame):
