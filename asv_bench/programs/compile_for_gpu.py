@@ -15,7 +15,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -44,8 +44,24 @@ _FREE = {
 }  # fmt: skip
 
 
-def traffic_of(text: str) -> tuple[float, float, dict[str, float]]:
-    """Bytes and launches of one run of a compiled program, and bytes by instruction."""
+class RunCosts(NamedTuple):
+    """What one run of a program costs.
+
+    Attributes:
+        num_bytes: bytes that all kernels read and write.
+        kernels: kernels that are launched.
+        calls: fusions, sorts and calls of the library, each of one kernel or more.
+        by_name: bytes by instruction.
+    """
+
+    num_bytes: float
+    kernels: int
+    calls: int
+    by_name: dict[str, float]
+
+
+def run_costs(text: str) -> RunCosts:
+    """Counts what one run of a compiled program costs."""
     shapes, fused_sorts = _result_shapes(text), _fused_sorts(text)
     by_name: dict[str, float] = {}
 
@@ -73,9 +89,10 @@ def traffic_of(text: str) -> tuple[float, float, dict[str, float]]:
         return traffic.num_bytes
 
     text = _launched_only(text)
-    return (
+    return RunCosts(
         most_executed(text, num_bytes),
-        most_executed(text, lambda found: of(found).launches),
+        round(most_executed(text, lambda found: of(found).launches)),
+        round(most_executed(text, lambda found: of(found).launches > 0)),
         by_name,
     )
 
@@ -133,14 +150,15 @@ def costs_of(
     started = time.perf_counter()
     with traced_for("cuda"):
         compiled = jax.jit(function).lower(*shapes).compile()
-    num_bytes, launches, by_name = traffic_of(compiled.as_text())
+    costs = run_costs(compiled.as_text())
     memory = compiled.memory_analysis()
     whole = memory.argument_size_in_bytes + memory.output_size_in_bytes
-    costliest = sorted(by_name.items(), key=lambda item: -item[1])[:8]
+    costliest = sorted(costs.by_name.items(), key=lambda item: -item[1])[:8]
     return {
-        "row_bytes": round(num_bytes / rows, 1),
+        "row_bytes": round(costs.num_bytes / rows, 1),
         "least_row_bytes": round(whole / rows, 1),
-        "kernels": round(launches),
+        "kernels": costs.kernels,
+        "calls": costs.calls,
         "temporary_bytes": memory.temp_size_in_bytes,
         "seconds_to_compile": round(time.perf_counter() - started, 1),
         "costliest": {name: round(size / rows, 1) for name, size in costliest},

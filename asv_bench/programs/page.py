@@ -89,7 +89,10 @@ def _gpu_table(figures: Figures) -> str:
 
 
 def _traffic(used: dict[str, Any] | None) -> str:
-    return f"{used['row_bytes']:,.0f} in {used['kernels']}" if used else ""
+    if not used:
+        return ""
+    calls = f" of {used['calls']}" if used.get("calls", used["kernels"]) < used["kernels"] else ""
+    return f"{used['row_bytes']:,.0f} in {used['kernels']}{calls}"
 
 
 def _a_row(cycles: int, num_rows: int) -> str:
