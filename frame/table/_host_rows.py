@@ -45,6 +45,10 @@ class HostRows:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.table, name)
 
+    def __reduce__(self) -> Any:
+        """A copy and what `pickle` writes are the table."""
+        return _itself, (self.table,)
+
     def shown(self) -> Any:
         """What the table is in pandas; None if it exists, or has the dtypes of a narrow device."""
         is_same = self._made is None and is_x64_enabled()
@@ -71,3 +75,7 @@ class HostRows:
         result = getattr(values, op)()
         # NaNs are skipped.
         return None if np.isnan(result) else result
+
+
+def _itself(table: Table) -> Table:
+    return table

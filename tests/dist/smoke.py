@@ -16,6 +16,7 @@ import pandas as pd
 jax.config.update("jax_platforms", "cpu")
 jax.config.update("jax_num_cpu_devices", 2)
 
+import jaxframes  # noqa: E402
 from jaxframes import primitives, shardings  # noqa: E402
 from jaxframes.frame import JaxFrame  # noqa: E402
 
@@ -39,6 +40,8 @@ def main(kernels: str) -> None:
     pd.testing.assert_series_equal(sums, rows.groupby("key")["value"].sum(), check_dtype=False)
 
     version = importlib.metadata.version("jaxframes")
+    assert jaxframes.__version__ == version
+    assert jaxframes.JaxFrame is JaxFrame
     print(f"jaxframes {version}, {kernels} kernels, jax {jax.__version__}: sound")
 
 

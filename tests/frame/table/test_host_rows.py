@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Groups of a function that runs on the host are rows of pandas until arrays are needed."""
 
+import copy
 import cProfile
+import pickle
 import pstats
 
 import jax
@@ -72,6 +74,16 @@ def test_a_group_is_a_frame_and_a_tree():
     columns = groups_of(lambda g: g.x)
     assert [type(one) for one in columns] == [JaxSeries] * 3
     assert groups_of(lambda g: jnp.nansum(g.x.to_jax()).item()) == [0.0, -2.5, 2.0]
+
+
+@pytest.mark.parametrize(
+    "made", [copy.copy, copy.deepcopy, lambda g: pickle.loads(pickle.dumps(g))]
+)
+def test_a_group_can_be_copied(made):
+    groups = groups_of(lambda g: (made(g), made(g.i)))
+    expected = PANDAS[PANDAS.k == 2].drop(columns="k")
+    pd.testing.assert_frame_equal(groups[1][0].to_pandas(), expected)
+    pd.testing.assert_series_equal(groups[1][1].to_pandas(), expected["i"])
 
 
 def test_a_group_can_be_changed():
