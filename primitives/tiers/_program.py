@@ -30,7 +30,7 @@ _SLOWNESS = {
 # The trip count of a loop that has none.
 _GUESSED_TRIPS = 32
 _CALLS = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call",
-          "custom_vmap_call", "remat", "checkpoint", "remat2")  # fmt: skip
+          "custom_vmap_call", "custom_partitioning", "remat", "checkpoint", "remat2")  # fmt: skip
 _FOLDING = ("broadcast_in_dim", "reshape", "convert_element_type", "squeeze")
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ....shardings._compat import as_varying, result_type_of, varying_axes
 from ...contract._typing import Array
+from ._batches import over_batches
 
 ResultShape = tuple[tuple[int, ...], Any]
 
@@ -29,11 +30,13 @@ def call(
         The results, which vary over the mesh axes of all arguments.
     """
     axes = varying_axes(*arrays)
-    outputs = jax.ffi.ffi_call(
-        target,
-        [result_type_of((1, *shape), dtype, axes) for shape, dtype in results],
-        vmap_method="broadcast_all",
-    )(*as_varying(tuple(arrays), axes), **attributes)
+
+    def function(*arrays: Array) -> tuple[Array, ...]:
+        types = [result_type_of((1, *shape), dtype, axes) for shape, dtype in results]
+        kernel = jax.ffi.ffi_call(target, types, vmap_method="broadcast_all")
+        return tuple(kernel(*arrays, **attributes))
+
+    outputs = over_batches(function, as_varying(tuple(arrays), axes))
     return tuple(output[0] for output in outputs)
 
 

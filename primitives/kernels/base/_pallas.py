@@ -17,6 +17,7 @@ import numpy as np
 from ....shardings._compat import as_varying, result_type_of, varying_axes
 from ...contract._platform import traced_for
 from ...contract._typing import Array
+from ._batches import over_batches
 from ._library import switch
 
 # A vector register of a TPU has 128 lanes.
@@ -65,15 +66,14 @@ def call_on_tpu(
     from jax.experimental import pallas as pl
 
     axes = varying_axes(*arrays)
-    # A core has no integers of 64 bits, not even for its loops.
-    with jax.enable_x64(False):
-        return tuple(
-            pl.pallas_call(
-                kernel,
-                [result_type_of(shape, dtype, axes) for shape, dtype in results],
-                **settings,
-            )(*as_varying(tuple(arrays), axes))
-        )
+
+    def function(*arrays: Array) -> tuple[Array, ...]:
+        types = [result_type_of(shape, dtype, axes) for shape, dtype in results]
+        # A core has no integers of 64 bits, not even for its loops.
+        with jax.enable_x64(False):
+            return tuple(pl.pallas_call(kernel, types, **settings)(*arrays))
+
+    return over_batches(function, as_varying(tuple(arrays), axes))
 
 
 def as_lines(column: Array) -> Array:
