@@ -29,7 +29,7 @@ def sums_of_segments(
 ) -> tuple[Array, list[Array]]:
     """Counts the rows of each segment, and adds up columns in dtypes that hold their sums.
 
-    Floats are added in the order of the rows. Without derivatives.
+    Floats are added as by `segment_sum`. Without derivatives.
 
     Args:
         columns: arrays of one number for each row. In place of an array, a pair of arrays of one

@@ -40,6 +40,7 @@ TOP = 100
 NUM_BUCKETS = 64
 MEAN_SEGMENT_ROWS = 100
 NUM_SEGMENTS = 1000
+FEW_SEGMENTS = 10
 MANY_SEGMENTS = 2**20
 NUM_BINS = 256
 WINDOW = 1000
@@ -64,6 +65,8 @@ def columns_of(operation: str, num_rows: int, dtype: str, distribution: str) -> 
         return segment_columns(keys)
     if operation == "segment_sum":
         return np.arange(num_rows, dtype=np.float64), (keys % NUM_SEGMENTS).astype(np.int32)
+    if operation == "segment_sum of few":
+        return np.arange(num_rows, dtype=np.float64), (keys % FEW_SEGMENTS).astype(np.int32)
     if operation == "segment_sum of many":
         return np.arange(num_rows, dtype=np.float64), (keys % MANY_SEGMENTS).astype(np.int32)
     if operation == "reduce with a mask":
@@ -434,6 +437,7 @@ IMPLEMENTATIONS: dict[str, dict[str, Callable[..., Call]]] = {
         "polars": _polars_concatenate,
     },
     "segment_sum": _segment_sums(NUM_SEGMENTS),
+    "segment_sum of few": _segment_sums(FEW_SEGMENTS),
     "segment_sum of many": _segment_sums(MANY_SEGMENTS),
     "histogram": {
         "jaxframes": with_jax(lambda keys: local.histogram(keys, bins=NUM_BINS)),

@@ -35,6 +35,19 @@ class SegmentSumOfMany:
         self.run()
 
 
+class SegmentSumOfFew:
+    """How long do the sums of ten segments take, which wait for each other?"""
+
+    params = (axis(2**16, 10_000_000), axis("jaxframes", "jnp", "numpy", "pandas", "polars"))
+    param_names = ("rows", "implementation")
+
+    def setup(self, rows, implementation):
+        self.run = prepared_for("segment_sum of few", implementation, rows, "int32", "uniform")
+
+    def time_segment_sum(self, rows, implementation):
+        self.run()
+
+
 class Reduce:
     """How long does the sum of a column take?"""
 

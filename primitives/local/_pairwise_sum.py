@@ -45,14 +45,17 @@ def pairwise_sum(
         Work O(rows). No communication.
 
     Guarantees:
-        Deterministic; the same bits on every platform and for any number of threads. The error is
-        at most (64 + log2(rows)) times the unit roundoff of `dtype` times the sum of the absolute
-        values, if no partial sum overflows. This excludes subnormal numbers, which XLA flushes to
-        zero on some platforms. Differentiable in `x`.
+        Deterministic; the same bits on every platform and for any number of threads. Additions keep
+        what they round away, so that the result is nearly always the exact sum, rounded once: with
+        the unit roundoff u of `dtype`, the error is at most u times the sum, and ((64 +
+        log2(rows)) u)^2 times the sum of the absolute values, if no partial sum overflows. This
+        excludes subnormal numbers, which XLA flushes to zero on some platforms. Differentiable in
+        `x`.
 
     Source:
         Pairwise summation of blocks, each added row by row, as in NumPy (Higham,
-        "The accuracy of floating point summation", 1993).
+        "The accuracy of floating point summation", 1993), with the errors of all additions (Ogita,
+        Rump, Oishi, "Accurate sum and dot product", 2005).
 
     Example:
         >>> import jax.numpy as jnp

@@ -111,7 +111,8 @@ def reduce_by_key(
     Guarantees:
         Deterministic; differentiable in `values`. Integers are exact, and wrap. A sum of floats is
         within `rows x precision x sum(abs(values))`. On CPU floats are added in the order of the
-        rows, elsewhere in a fixed order of the sorted rows.
+        rows, and keep what that rounds away: the sum is nearly always the exact one, rounded.
+        Elsewhere they are added in a fixed order of the sorted rows.
 
     References:
         Merrill (2015), "CUB: flexible library of cooperative threadblock primitives and other

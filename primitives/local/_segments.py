@@ -5,7 +5,8 @@ A scatter may process rows in any order. On CPU and TPU it follows the order of 
 are deterministic. A TPU has faster ways for numbers of 32 bits, in a fixed order too. On GPU the
 order varies between runs, which changes sums and products of floats. There a kernel adds floats, if
 it is installed; otherwise rows are sorted stably by segment and scanned. Both are deterministic and
-stay fast if many rows share a segment.
+stay fast if many rows share a segment. On CPU sums of single floats keep what their additions round
+away, which a scatter cannot.
 """
 
 import functools
@@ -18,6 +19,7 @@ import numpy as np
 
 from ...shardings._compat import like_varying
 from ..contract._associative_scan import associative_scan
+from ..contract._compensated_sum import is_compensated, plus_number, rounded
 from ..contract._moved import with_tangents
 from ..contract._platform import by_platform
 from ..contract._scan_operators import NamedOperator
@@ -174,13 +176,18 @@ def _count_in_blocks(ids: Array, num_segments: int) -> Array:
 
 
 def add_floats(rows: Array, ids: Array, num_segments: int) -> Array:
-    """Adds rows in a deterministic order on every platform."""
+    """Adds rows in a deterministic order on every platform; on CPU keeps what that rounds away."""
 
     def by_scatter(rows: Array, ids: Array) -> Array:
         return _add_by_scatter(rows, ids, num_segments=num_segments)
 
     def by_sort(rows: Array, ids: Array) -> Array:
         return _add_sorted(rows, ids, num_segments=num_segments)
+
+    def in_order(rows: Array, ids: Array) -> Array:
+        sums = _sums_in_order(jax.lax.stop_gradient(rows), ids, num_segments)
+        route = functools.partial(_add_by_scatter, num_segments=num_segments)
+        return with_tangents(route, sums, rows, ids)
 
     def by_kernel(rows: Array, ids: Array) -> Array:
         sums = sums_on_cuda(jax.lax.stop_gradient(rows), ids, num_segments)
@@ -195,6 +202,8 @@ def add_floats(rows: Array, ids: Array, num_segments: int) -> Array:
     kernel = on_cuda(by_kernel) if can_sum_on_cuda(rows, ids) else {}
     if can_sum_on_tpu(rows, ids, num_segments):
         kernel |= on_tpu(on_core)
+    if is_compensated(rows):
+        kernel["cpu"] = in_order
     platforms = {"cuda": by_sort, "rocm": by_sort} | kernel
     return by_platform(rows, ids, default=by_scatter, **platforms)
 
@@ -207,36 +216,51 @@ def _add_sorted(rows: Array, ids: Array, *, num_segments: int) -> Array:
     return reduce_sorted(jax.lax.add, 0, rows, ids, num_segments)
 
 
+def _sums_in_order(rows: Array, ids: Array, num_segments: int) -> Array:
+    """Adds the rows of each segment in their order, with the errors of all additions."""
+    num_rows = jnp.int32(rows.shape[0])
+    if can_sum(rows, ids):
+        return native_sums(rows, ids, jnp.zeros((), ids.dtype), num_rows, num_segments)
+    return sums_in_order_xla(rows, ids, num_segments)
+
+
+def sums_in_order_xla(rows: Array, ids: Array, num_segments: int) -> Array:
+    """The definition of sums of segments on CPU."""
+    start = like_varying(jnp.zeros((2,), rows.dtype), rows, ids)
+    if rows.shape[0] == 0:
+        return jnp.zeros((num_segments,), rows.dtype)
+    offsets, row_ids = group_by_bucket(ids, num_segments, jnp.int32(rows.shape[0]))
+    rows, ids = take_rows((rows, ids), row_ids)
+    is_head = jnp.concatenate([ids[:1] == ids[:1], ids[1:] != ids[:-1]])
+
+    def step(pair: Array, row: tuple[Array, Array]) -> tuple[Array, Array]:
+        number, is_head = row
+        pair = jnp.where(is_head, jnp.zeros((), pair.dtype), pair)
+        pair = jnp.stack(plus_number((pair[0], pair[1]), number))
+        return pair, pair
+
+    # A step of a loop in XLA costs more than the additions of several rows.
+    _, pairs = jax.lax.scan(step, start, (rows, is_head), unroll=min(16, rows.shape[0]))
+    last = take_rows(pairs, jnp.maximum(offsets[1:] - 1, 0), is_unique=False)
+    sums = rounded((last[:, 0], last[:, 1]))
+    return jnp.where(offsets[1:] == offsets[:-1], jnp.zeros((), sums.dtype), sums)
+
+
 def add_given(rows: Array, given: GivenIds, ids: Array, num_segments: int) -> Array:
     """Adds rows by the caller's ids, in the order of the rows; `ids` are the same as int32."""
     if not can_sum(rows, given.ids):
         return add(rows, ids, num_segments)
-    if jnp.issubdtype(rows.dtype, jnp.inexact):
-        return _add_given(rows, given, ids, num_segments)
-    return _add_natively(rows, given, ids, num_segments)
 
-
-@functools.partial(jax.custom_jvp, nondiff_argnums=(3,))
-def _add_given(rows: Array, given: GivenIds, ids: Array, num_segments: int) -> Array:
-    return _add_natively(rows, given, ids, num_segments)
-
-
-@_add_given.defjvp
-def _add_given_jvp(num_segments: int, primals: Any, tangents: Any) -> tuple[Array, Array]:
-    rows, given, ids = primals
-    return _add_given(rows, given, ids, num_segments), add(tangents[0], ids, num_segments)
-
-
-def _add_natively(rows: Array, given: GivenIds, ids: Array, num_segments: int) -> Array:
     def native(rows: Array, given: GivenIds, ids: Array) -> Array:
-        del ids
-        return native_sums(rows, *given, num_segments)
+        sums = native_sums(jax.lax.stop_gradient(rows), *given, num_segments)
+        route = functools.partial(_add_by_scatter, num_segments=num_segments)
+        return with_tangents(route, sums, rows, ids)
 
-    def by_scatter(rows: Array, given: GivenIds, ids: Array) -> Array:
+    def by_ids(rows: Array, given: GivenIds, ids: Array) -> Array:
         del given
         return add(rows, ids, num_segments)
 
-    return by_platform(rows, given, ids, cpu=native, default=by_scatter)
+    return by_platform(rows, given, ids, cpu=native, default=by_ids)
 
 
 def count_given(given: GivenIds, ids: Array, num_segments: int) -> Array:

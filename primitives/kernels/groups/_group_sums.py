@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sums of rows by key on CPU, without writing group ids to memory.
 
-Sums follow the order of the rows, so they have the bits of a stable sort and a scatter.
+Sums follow the order of the rows and keep what that rounds away, so they have the bits of the
+portable definition.
 """
 
 from typing import NamedTuple

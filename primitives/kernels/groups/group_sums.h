@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/compensated_sum.h"
 #include "groups/few_groups.h"
 #include "groups/group_sample.h"
 #include "groups/group_table.h"
@@ -29,9 +30,11 @@ struct GroupSumsRow {
   Number* sums;            // [capacity], 0 from the last group on
 };
 
-// Bytes of scratch: that of ManyGroups, and a sum for each row.
+// Bytes of scratch: that of ManyGroups, and an accumulator for each row. Only the memory of those
+// of groups is touched.
 inline int64_t group_sums_scratch_bytes(int64_t num_rows, int word_bytes) {
-  return many_groups_scratch_bytes(num_rows, word_bytes) + (num_rows * 8 + 63) / 64 * 64;
+  return many_groups_scratch_bytes(num_rows, word_bytes) +
+         (num_rows * static_cast<int64_t>(sizeof(SumSoFar<double>)) + 63) / 64 * 64;
 }
 
 namespace internal {
@@ -40,12 +43,13 @@ namespace internal {
 template <typename Number>
 struct BinSums {
   const Number* numbers;
-  Number* sums;
+  SumSoFar<Number>* sums;
 
   void prefetch(int32_t row) const { __builtin_prefetch(numbers + row); }
   void add(int64_t begin, int64_t, int32_t group, int32_t row, bool is_new) const {
-    Number& sum = sums[begin + group];
-    sum = (is_new ? Number{0} : sum) + numbers[row];
+    SumSoFar<Number>& sum = sums[begin + group];
+    if (is_new) sum = {};
+    sum.add(numbers[row]);
   }
 };
 
@@ -59,15 +63,15 @@ int64_t sum_many_groups(Executor& executor, const GroupSumsRow<Source, Number>& 
   };
   ManyGroups<Source> many(executor, row.source, row.num_rows, scratch);
   // The sum of the group at each position.
-  Number* const sums = reinterpret_cast<Number*>(
+  SumSoFar<Number>* const sums = reinterpret_cast<SumSoFar<Number>*>(
       static_cast<char*>(scratch) +
       many_groups_scratch_bytes(row.num_rows, sizeof(typename Source::Word)));
-  advise_huge_pages(sums, row.num_rows * static_cast<int64_t>(sizeof(Number)));
+  advise_huge_pages(sums, row.num_rows * static_cast<int64_t>(sizeof(SumSoFar<Number>)));
   many.find(BinSums<Number>{row.numbers, sums});
   WorkArray<Group> groups(many.num_groups());
   many.for_groups_by_word(
       groups, sort,
-      [&](int64_t position) { return Group{sums[position], many.first_row(position)}; },
+      [&](int64_t position) { return Group{sums[position].value(), many.first_row(position)}; },
       [&](int64_t number, const Group& group) {
         if (number >= row.capacity) return;
         row.first_row_ids[number] = group.first_row;
@@ -129,12 +133,12 @@ int64_t sum_sorted_rows(Executor& executor, const GroupSumsRow<Source, Number>& 
     while (i < chunks.end(chunk) && !is_head(i)) ++i;
     for (; group < end_group; ++group) {
       row.first_row_ids[group] = row_ids[i];
-      Number sum{0};
+      SumSoFar<Number> sum{};
       do {
         if (i + kRowsAhead < size) __builtin_prefetch(row.numbers + row_ids[i + kRowsAhead]);
-        sum += row.numbers[row_ids[i++]];
+        sum.add(row.numbers[row_ids[i++]]);
       } while (i < size && !is_head(i));
-      row.sums[group] = sum;
+      row.sums[group] = sum.value();
     }
   });
   return groups_before.back();
@@ -157,7 +161,7 @@ int64_t sum_groups(Executor& executor, const GroupSumsRow<Source, Number>& row, 
     num_groups = few.groups().size();
     const int64_t num_shown = std::min(row.capacity, num_groups);
     std::copy_n(few.groups().first_rows.begin(), num_shown, row.first_row_ids);
-    std::copy_n(tile_sums.sums(), num_shown, row.sums);
+    for (int64_t group = 0; group < num_shown; ++group) row.sums[group] = tile_sums.sum(group);
   } else if (internal::are_mostly_distinct(row.source, row.num_rows)) {
     num_groups = internal::sum_sorted_rows(executor, row, sort);
   } else {

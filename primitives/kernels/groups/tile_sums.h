@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/compensated_sum.h"
 #include "base/thread_pool.h"
 
 namespace jaxframes {
@@ -24,7 +25,7 @@ class TileSums {
       : tiles_(tiles), numbers_(numbers), waiting_(tiles.count, nullptr) {}
 
   // The first entry is the sum of the rows without a group so far.
-  void start(int64_t num_groups) { sums_.assign(num_groups + 1, Number{0}); }
+  void start(int64_t num_groups) { sums_.assign(num_groups + 1, Sum{}); }
 
   int32_t* begin(int64_t) {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -57,32 +58,34 @@ class TileSums {
   }
 
   void set(int64_t row, int32_t group) {
-    sums_.resize(std::max<size_t>(sums_.size(), group + 2), Number{0});
-    sums_[group + 1] += numbers_[row];
+    sums_.resize(std::max<size_t>(sums_.size(), group + 2), Sum{});
+    sums_[group + 1].add(numbers_[row]);
   }
 
   void renumber(const std::vector<int32_t>& numbers) {
-    std::vector<Number> ordered(sums_.size());
+    std::vector<Sum> ordered(sums_.size());
     for (size_t group = 0; group < numbers.size(); ++group) {
       ordered[numbers[group] + 1] = sums_[group + 1];
     }
     sums_ = std::move(ordered);
   }
 
-  // The sum of each group, after all tiles.
-  const Number* sums() const { return sums_.data() + 1; }
+  // The sum of a group, after all tiles.
+  Number sum(int64_t group) const { return sums_[group + 1].value(); }
 
   // The ids of some tiles fit the second cache; with half as many rows 10M took 4% longer.
   static constexpr int64_t kTileRows = 1 << 15;
 
  private:
-  static void add(const int32_t* ids, const Number* numbers, int64_t size, Number* sums) {
-    for (int64_t i = 0; i < size; ++i) sums[ids[i]] += numbers[i];
+  using Sum = SumSoFar<Number>;
+
+  static void add(const int32_t* ids, const Number* numbers, int64_t size, Sum* sums) {
+    for (int64_t i = 0; i < size; ++i) sums[ids[i]].add(numbers[i]);
   }
 
   const Chunks tiles_;
   const Number* const numbers_;
-  std::vector<Number> sums_;
+  std::vector<Sum> sums_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<int32_t[]>> buffers_;
   std::vector<int32_t*> free_;     // free buffers

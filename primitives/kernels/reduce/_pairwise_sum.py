@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...contract._compensated_sum import Pair, plus_number, plus_pair, rounded
 from ...contract._platform import by_platform
 from ...contract._typing import Array
 from ..base._foreign import call
@@ -17,7 +18,7 @@ from ..base._library import is_native
 
 # A block is a matrix of numbers in row-major order. Its rows are added in sequence. The resulting
 # row is halved until one number is left: the second half is added to the first. The sums of the
-# blocks, padded with zeros to a power of two, are halved in the same way.
+# blocks, padded with zeros to a power of two, are halved in the same way. Each sum keeps its rest.
 #
 # A block is a row of 1,024 numbers here, and its rows are slices of it: an array with an axis of 16
 # numbers is padded to 128 on TPU.
@@ -84,29 +85,38 @@ def _sum_of_rows_xla(x: Array, num_valid: Array, dtype: np.dtype) -> Array:
     position = np.arange(BLOCK, dtype=np.int32)
     of_last = jnp.where(position < rest, of_last, x.dtype.type(0))
     block = jax.lax.iota(jnp.int32, blocks.shape[0])
-    sums = jnp.where(block < whole, _sums_of_blocks(blocks, dtype), dtype.type(0))
-    sums = jnp.where(block == whole, _sums_of_blocks(of_last, dtype), sums)
-    num_sums = 1 << (sums.shape[0] - 1).bit_length()
-    total = _halved(jnp.pad(sums, (0, num_sums - sums.shape[0])))
+    num_blocks = blocks.shape[0]
+    padding = (0, (1 << (num_blocks - 1).bit_length()) - num_blocks)
+
+    def of_all(whole_blocks: Array, last_block: Array) -> Array:
+        sums = jnp.where(block < whole, whole_blocks, dtype.type(0))
+        return jnp.pad(jnp.where(block == whole, last_block, sums), padding)
+
+    pairs = zip(_sums_of_blocks(blocks, dtype), _sums_of_blocks(of_last, dtype), strict=True)
+    sums, rests = (of_all(*pair) for pair in pairs)
+    total = rounded(_halved((sums, rests)))
     # Zeros and NaNs lose their sign, which would depend on the last addition.
     total = jnp.where(total == 0, dtype.type(0), total)
     return jnp.where(jnp.isnan(total), dtype.type(np.nan), total)
 
 
-def _sums_of_blocks(blocks: Array, dtype: np.dtype) -> Array:
+def _sums_of_blocks(blocks: Array, dtype: np.dtype) -> Pair:
     # XLA materializes values that are used twice: cast each number where it is added.
-    rows = (blocks[:, row : row + LANES].astype(dtype) for row in range(0, BLOCK, LANES))
-    return _halved(functools.reduce(jnp.add, rows))
+    first, *rows = (blocks[:, row : row + LANES].astype(dtype) for row in range(0, BLOCK, LANES))
+    return _halved(functools.reduce(plus_number, rows, (first, jnp.zeros_like(first))))
 
 
-def _halved(x: Array) -> Array:
+def _halved(pair: Pair) -> Pair:
     """Sums the last axis; its length is a power of two."""
-    while x.shape[-1] > 1:
+    while (size := pair[0].shape[-1]) > 1:
         # Several halvings per step, because XLA materializes each step.
-        part = max(x.shape[-1] // 16, 1)
-        halves = [x[..., start : start + part] for start in range(0, x.shape[-1], part)]
+        part = max(size // 16, 1)
+        halves = [
+            (pair[0][..., start : start + part], pair[1][..., start : start + part])
+            for start in range(0, size, part)
+        ]
         while len(halves) > 1:
             middle = len(halves) // 2
-            halves = [a + b for a, b in zip(halves[:middle], halves[middle:], strict=True)]
-        (x,) = halves
-    return x[..., 0]
+            halves = list(map(plus_pair, halves[:middle], halves[middle:]))
+        (pair,) = halves
+    return pair[0][..., 0], pair[1][..., 0]

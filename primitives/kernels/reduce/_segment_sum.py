@@ -2,8 +2,8 @@
 """Sums and counts of rows by segment on CPU, from the caller's ids.
 
 XLA would first materialize the indices of its scatter, an int32 for each row; these kernels read
-ids of 32 and 64 bits and subtract the first id. Sums follow the order of the rows, so they have the
-bits of XLA.
+ids of 32 and 64 bits and subtract the first id. Sums follow the order of the rows and keep what
+that rounds away, so they have the bits of the portable definition.
 """
 
 from collections.abc import Sequence

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of floats, and of their squared distances, in an order that depends only on their number.
+// Sums of floats, and of their squared distances, in an order that depends only on their number,
+// with what their additions round away.
 #ifndef JAXFRAMES_KERNELS_REDUCE_PAIRWISE_SUM_H_
 #define JAXFRAMES_KERNELS_REDUCE_PAIRWISE_SUM_H_
 
@@ -8,24 +9,27 @@
 #include <limits>
 #include <vector>
 
+#include "base/compensated_sum.h"
 #include "base/thread_pool.h"
 
 namespace jaxframes {
 
 // A block is a matrix of numbers in row-major order. Its rows are added in sequence. The resulting
 // row is halved until one number is left: the second half is added to the first. The sums of the
-// blocks, padded with zeros to a power of two, are halved in the same way.
+// blocks, padded with zeros to a power of two, are halved in the same way. Each sum has a rest.
 constexpr int64_t kSumRows = 64, kSumLanes = 16, kSumBlock = kSumRows * kSumLanes;
 
 namespace internal {
 
-// Adds `size` numbers, a power of two, in place.
+// Adds `size` sums, a power of two, and their rests, in place: the results are the first ones.
 template <typename Sum>
-Sum halve_to_one(Sum* numbers, int64_t size) {
+__attribute__((always_inline)) inline void halve_to_one(Sum* sums, Sum* rests, int64_t size) {
   for (int64_t half = size / 2; half > 0; half /= 2) {
-    for (int64_t i = 0; i < half; ++i) numbers[i] += numbers[half + i];
+    for (int64_t i = 0; i < half; ++i) {
+      rests[i] += rests[half + i];
+      add_compensated(sums[i], rests[i], sums[half + i]);
+    }
   }
-  return numbers[0];
 }
 
 // A number as it is.
@@ -48,24 +52,26 @@ struct SquaredDistance {
   }
 };
 
-// The sum of a term of each number, for each block. Always inlined, so that each caller uses its
+// The sum of a term of each number, and its rest, for each block. Always inlined, so that each caller uses its
 // own instruction set.
 template <typename Number, typename Sum, typename Term>
 __attribute__((always_inline)) inline void add_blocks(const Number* numbers, int64_t num_blocks,
-                                                      Term term, Sum* sums) {
+                                                      Term term, Sum* sums, Sum* rests) {
   // The hardware prefetcher does not look far enough ahead. Addresses past the last number are
   // invalid, but may be prefetched.
   constexpr int64_t kAheadBytes = 4 * kSumBlock * static_cast<int64_t>(sizeof(Number));
   for (int64_t block = 0; block < num_blocks; ++block) {
-    Sum lanes[kSumLanes];
+    Sum lanes[kSumLanes], rest[kSumLanes] = {};
     for (int64_t i = 0; i < kSumLanes; ++i) lanes[i] = term(numbers[i]);
     for (int64_t row = 1; row < kSumRows; ++row) {
       const Number* next = numbers + row * kSumLanes;
       const auto ahead = reinterpret_cast<uintptr_t>(next) + kAheadBytes;
       __builtin_prefetch(reinterpret_cast<const void*>(ahead));
-      for (int64_t i = 0; i < kSumLanes; ++i) lanes[i] += term(next[i]);
+      for (int64_t i = 0; i < kSumLanes; ++i) add_compensated(lanes[i], rest[i], term(next[i]));
     }
-    sums[block] = halve_to_one(lanes, kSumLanes);
+    halve_to_one(lanes, rest, kSumLanes);
+    sums[block] = lanes[0];
+    rests[block] = rest[0];
     numbers += kSumBlock;
   }
 }
@@ -74,17 +80,19 @@ __attribute__((always_inline)) inline void add_blocks(const Number* numbers, int
 // Vectors twice as wide as the x86-64 baseline.
 template <typename Number, typename Sum, typename Term>
 __attribute__((target("avx2"))) void sum_blocks_avx2(const Number* numbers, int64_t num_blocks,
-                                                     Term term, Sum* sums) {
-  add_blocks(numbers, num_blocks, term, sums);
+                                                     Term term, Sum* sums, Sum* rests) {
+  add_blocks(numbers, num_blocks, term, sums, rests);
 }
 #endif
 
 template <typename Number, typename Sum, typename Term>
-void sum_blocks(const Number* numbers, int64_t num_blocks, Term term, Sum* sums) {
+void sum_blocks(const Number* numbers, int64_t num_blocks, Term term, Sum* sums, Sum* rests) {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) return sum_blocks_avx2(numbers, num_blocks, term, sums);
+  if (__builtin_cpu_supports("avx2")) {
+    return sum_blocks_avx2(numbers, num_blocks, term, sums, rests);
+  }
 #endif
-  add_blocks(numbers, num_blocks, term, sums);
+  add_blocks(numbers, num_blocks, term, sums, rests);
 }
 
 }  // namespace internal
@@ -96,20 +104,22 @@ Sum pairwise_sum(Executor& executor, const Number* numbers, int64_t size, Term t
   const int64_t num_blocks = num_whole + (num_rest != 0);
   int64_t num_sums = 1;
   while (num_sums < num_blocks) num_sums *= 2;
-  std::vector<Sum> sums(num_sums, Sum{0});
+  std::vector<Sum> sums(num_sums, Sum{0}), rests(num_sums, Sum{0});
   const Chunks chunks(num_whole, 64, executor.num_threads());
   parallel_for(executor, chunks.count, [&](int, int64_t chunk) {
     const int64_t begin = chunks.begin(chunk);
     internal::sum_blocks(numbers + begin * kSumBlock, chunks.end(chunk) - begin, term,
-                         sums.data() + begin);
+                         sums.data() + begin, rests.data() + begin);
   });
   if (num_rest != 0) {
     // The terms themselves: that of a missing number need not be zero.
     Sum rest[kSumBlock] = {};
     std::transform(numbers + num_whole * kSumBlock, numbers + size, rest, term);
-    internal::sum_blocks(rest, 1, internal::Itself<Sum>{}, sums.data() + num_whole);
+    internal::sum_blocks(rest, 1, internal::Itself<Sum>{}, sums.data() + num_whole,
+                         rests.data() + num_whole);
   }
-  const Sum sum = internal::halve_to_one(sums.data(), num_sums);
+  internal::halve_to_one(sums.data(), rests.data(), num_sums);
+  const Sum sum = rounded_sum(sums[0], rests[0]);
   // Zeros and NaNs lose their sign, which would depend on the last addition.
   if (sum == Sum{0}) return Sum{0};
   return sum == sum ? sum : std::numeric_limits<Sum>::quiet_NaN();

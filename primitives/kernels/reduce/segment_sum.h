@@ -9,6 +9,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/compensated_sum.h"
 #include "base/thread_pool.h"
 
 namespace jaxframes {
@@ -197,24 +198,34 @@ bool count_in_order(const SegmentIds<Id>& rows, const PartInOrder& part, int32_t
 
 }  // namespace internal
 
-// Adds the numbers of each segment in the order of the rows: another order would change the bits of
-// floats.
+// Adds the numbers of each segment in the order of the rows: another order could change the bits of
+// floats, though these keep what they round away.
 template <typename Id, typename Number>
 void sum_segments(Executor& executor, const SegmentIds<Id>& rows, const Number* numbers,
                   Number* sums) {
+  constexpr int64_t kRowsAhead = 16;
+  const SumTable<Number> table(sums, rows.num_segments);
   const bool is_done = internal::share_out_segments(
-      executor, rows, sizeof(Number), [&](int64_t begin, int64_t end) {
-        std::fill(sums + begin, sums + end, Number{0});
-        internal::for_rows_in(rows, begin, end, [&](int64_t row, int64_t segment) {
-          sums[segment] += numbers[row];
+      executor, rows, sizeof(SumSoFar<Number>), [&](int64_t begin, int64_t end) {
+        table.clear(begin, end);
+        internal::for_listed_rows(rows, begin, end, [&](const ListedRows& listed) {
+          const Number* const block = numbers + listed.first_row;
+          for (int64_t i = 0; i < listed.count; ++i) {
+            // The processor looks ahead over few rows: an addition with its error takes many
+            // instructions.
+            if (i + kRowsAhead < listed.count) table.prefetch(listed.segments[i + kRowsAhead]);
+            table.add(listed.segments[i], block[listed.positions[i]]);
+          }
         });
+        table.finish(begin, end);
       });
   if (is_done) return;
-  std::fill(sums, sums + rows.num_segments, Number{0});
+  table.clear(0, rows.num_segments);
   for (int64_t row = 0; row < rows.num_valid; ++row) {
     const uint64_t segment = rows.segment(row);
-    if (segment < rows.num_named) sums[segment] += numbers[row];
+    if (segment < rows.num_named) table.add(segment, numbers[row]);
   }
+  table.finish(0, rows.num_segments);
 }
 
 // Counts the rows of each segment. Threads have separate tables if rows far outnumber segments, and

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/compensated_sum.h"
 #include "base/thread_pool.h"
 #include "reduce/integer_sums.h"
 #include "reduce/segment_sum.h"
@@ -18,10 +19,12 @@
 namespace jaxframes {
 
 // A result with one number for each segment. Rows are added in their order, because another order
-// would change the bits of floats; integers may be added in any order instead.
+// could change the bits of floats; integers may be added in any order instead. `finish` writes the
+// results of some segments after all of their rows.
 struct SegmentTable {
   std::function<void(int64_t begin, int64_t end)> clear;
   std::function<void(const ListedRows&)> add;
+  std::function<void(int64_t begin, int64_t end)> finish;
   IntegerSum integers;  // without functions for floats
 
   bool is_integer() const { return static_cast<bool>(integers.words); }
@@ -51,27 +54,17 @@ struct ProductRows {
   const Number* right;
 };
 
-// Integers wrap around; for signed ones C++ leaves that undefined.
-template <typename Sum>
-Sum wrapping_sum(Sum left, Sum right) {
-  if constexpr (std::is_integral_v<Sum>) {
-    using Bits = std::make_unsigned_t<Sum>;
-    return static_cast<Sum>(static_cast<Bits>(left) + static_cast<Bits>(right));
-  } else {
-    return left + right;
-  }
-}
-
 template <typename Rows, typename Sum>
-SegmentTable table_of_rows(const Rows& numbers, Sum* sums) {
+SegmentTable table_of_rows(const Rows& numbers, Sum* sums, int64_t num_segments) {
+  const SumTable<Sum> so_far(sums, num_segments);
   SegmentTable table;
-  table.clear = [=](int64_t begin, int64_t end) { std::fill(sums + begin, sums + end, Sum{0}); };
+  table.clear = [=](int64_t begin, int64_t end) { so_far.clear(begin, end); };
   table.add = [=](const ListedRows& rows) {
     for (int64_t i = 0; i < rows.count; ++i) {
-      Sum& sum = sums[rows.segments[i]];
-      sum = wrapping_sum(sum, static_cast<Sum>(numbers(rows.first_row + rows.positions[i])));
+      so_far.add(rows.segments[i], static_cast<Sum>(numbers(rows.first_row + rows.positions[i])));
     }
   };
+  table.finish = [=](int64_t begin, int64_t end) { so_far.finish(begin, end); };
   if constexpr (std::is_integral_v<Sum>) {
     table.integers.words = [=](const ListedRows& rows, uint64_t* space) {
       const uint64_t* const words = numbers.words(rows.first_row + rows.positions[0]);
@@ -85,13 +78,14 @@ SegmentTable table_of_rows(const Rows& numbers, Sum* sums) {
 }
 
 template <typename Number, typename Sum>
-SegmentTable sum_table(const Number* numbers, Sum* sums) {
-  return table_of_rows(ColumnRows<Number>{numbers}, sums);
+SegmentTable sum_table(const Number* numbers, Sum* sums, int64_t num_segments) {
+  return table_of_rows(ColumnRows<Number>{numbers}, sums, num_segments);
 }
 
 template <typename Number, typename Sum>
-SegmentTable product_table(const Number* left, const Number* right, Sum* sums) {
-  return table_of_rows(ProductRows<Number>{left, right}, sums);
+SegmentTable product_table(const Number* left, const Number* right, Sum* sums,
+                           int64_t num_segments) {
+  return table_of_rows(ProductRows<Number>{left, right}, sums, num_segments);
 }
 
 inline SegmentTable count_table(int32_t* counts) {
@@ -100,6 +94,7 @@ inline SegmentTable count_table(int32_t* counts) {
   table.add = [=](const ListedRows& rows) {
     for (int64_t i = 0; i < rows.count; ++i) ++counts[rows.segments[i]];
   };
+  table.finish = [](int64_t, int64_t) {};
   table.integers.words = [](const ListedRows& rows, uint64_t* space) -> const uint64_t* {
     std::fill(space, space + rows.count, 1);
     return space;
@@ -118,6 +113,7 @@ void add_rows(const SegmentIds<Id>& rows, int64_t begin, int64_t end, const Segm
   for_listed_rows(rows, begin, end, [&](const ListedRows& listed) {
     for (int64_t i = 0; i < num_tables; ++i) tables[i].add(listed);
   });
+  for (int64_t i = 0; i < num_tables; ++i) tables[i].finish(begin, end);
 }
 
 // Threads divide the rows of integers and the tables of the others.

@@ -72,8 +72,9 @@ SegmentTable table_of(const Summed& summed, int64_t row) {
       const Number* const numbers = words_of<Number>(left) + row * row_length(left);
       const Number* const others = words_of<Number>(right) + row * row_length(right);
       auto* const sums = words_of<decltype(sum)>(summed.sums) + row * row_length(summed.sums);
-      table = summed.columns.size() == 1 ? sum_table(numbers, sums)
-                                         : product_table(numbers, others, sums);
+      const int64_t num_segments = row_length(summed.sums);
+      table = summed.columns.size() == 1 ? sum_table(numbers, sums, num_segments)
+                                         : product_table(numbers, others, sums, num_segments);
     });
   });
   return table;

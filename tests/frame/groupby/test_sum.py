@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """groupby.sum."""
 
+import math
+
+import jax
 import numpy as np
 import pandas as pd
 import pytest
@@ -34,6 +37,25 @@ def test_min_count_is_of_values_and_not_of_rows():
     # A group without a sum converts integers to floats.
     assert got["i"].dtype == np.float64
     assert got["i"].isna().tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize("keys", ["small", "large", "words"])
+def test_sums_of_cents_are_exact(keys):
+    # By a direct index, by hash tables and by codes; pandas keeps what it rounds away as well.
+    rng = np.random.default_rng(0)
+    numbers = rng.integers(0, 50, 70_000)
+    known = {"small": numbers, "large": numbers * 10**12, "words": numbers.astype(str)}
+    cents = rng.integers(1, 100_000, len(numbers)) / 100
+    frame = JaxFrame(pd.DataFrame({"k": known[keys], "x": cents}))
+    exact = [math.fsum(cents[numbers == number]) for number in np.unique(numbers)]
+    if keys == "words":
+        exact = [exact[place] for place in np.argsort(np.unique(numbers).astype(str))]
+    for sums in (frame.groupby("k").x.sum(), jax.jit(lambda f: f.groupby("k").x.sum())(frame)):
+        np.testing.assert_array_equal(sums.to_numpy(), exact)
+    means = frame.groupby("k").x.mean().to_numpy()
+    sizes = frame.groupby("k").size().to_numpy()
+    np.testing.assert_array_equal(means, np.array(exact) / sizes)
+    assert float(frame.x.sum()) == math.fsum(cents)
 
 
 def test_missing_values_count_as_nothing_unless_skipna_is_false():

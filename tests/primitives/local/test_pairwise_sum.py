@@ -43,8 +43,14 @@ def test_close_to_the_exact_sum(dtype, size):
             valid = x[:num_valid].astype(float).tolist()
             exact, magnitude = math.fsum(valid), math.fsum(map(abs, valid))
             summed = max(found.dtype, np.dtype(np.float32), key=lambda dtype: dtype.itemsize)
-            bound = (64 + math.log2(max(size, 1))) * unit(summed) * magnitude
-            assert abs(float(found) - exact) <= bound + 2 * unit(found.dtype) * abs(exact)
+            bound = ((64 + math.log2(max(size, 1))) * unit(summed)) ** 2 * magnitude
+            rounding = (unit(found.dtype) + unit(summed)) * abs(exact)
+            assert abs(float(found) - exact) <= bound + rounding
+
+
+def test_a_sum_of_cents_is_the_exact_one():
+    cents = np.random.default_rng(0).integers(1, 100_000, 100_000) / 100
+    assert float(local.pairwise_sum(cents)) == math.fsum(cents) != float(np.cumsum(cents)[-1])
 
 
 @needs_kernels

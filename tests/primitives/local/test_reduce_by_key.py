@@ -191,11 +191,9 @@ def sums(keys, values, num_valid=None, capacity=None):
 
 
 def expected_sums(keys, values, num_valid):
-    """Distinct keys in their order, and their sums, added up in the order of the rows."""
+    """Distinct keys in their order, and their exact sums."""
     unique_keys, inverse = np.unique(keys[:num_valid], return_inverse=True)
-    totals = np.zeros(len(unique_keys), values.dtype)
-    np.add.at(totals, inverse, values[:num_valid])
-    return unique_keys, totals
+    return unique_keys, oracles.exact_sums(values[:num_valid], inverse, len(unique_keys))
 
 
 def unlike_numbers(num_rows, dtype=np.float64):

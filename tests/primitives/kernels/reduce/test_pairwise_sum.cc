@@ -2,32 +2,16 @@
 #include "reduce/pairwise_sum.h"
 
 #include "check.h"
+#include "exact_sum.h"
 
 using namespace jaxframes;
 using namespace jaxframes_tests;
 
-// The definition, with every number of a block addressed by its position.
 template <typename Sum, typename Number>
 Sum expected_sum(const std::vector<Number>& numbers, int64_t size) {
-  std::vector<Sum> sums;
-  for (int64_t begin = 0; begin < size; begin += 1024) {
-    std::vector<Sum> lanes(16, 0);
-    for (int64_t place = 0; place < 1024; ++place) {
-      const Sum number = begin + place < size ? numbers[begin + place] : 0;
-      lanes[place % 16] = place < 16 ? number : lanes[place % 16] + number;
-    }
-    sums.push_back((((lanes[0] + lanes[8]) + (lanes[4] + lanes[12])) +
-                    ((lanes[2] + lanes[10]) + (lanes[6] + lanes[14]))) +
-                   (((lanes[1] + lanes[9]) + (lanes[5] + lanes[13])) +
-                    ((lanes[3] + lanes[11]) + (lanes[7] + lanes[15]))));
-  }
-  while (sums.empty() || (sums.size() & (sums.size() - 1)) != 0) sums.push_back(0);
-  while (sums.size() > 1) {
-    const std::vector<Sum> second(sums.begin() + sums.size() / 2, sums.end());
-    sums.resize(second.size());
-    for (size_t i = 0; i < second.size(); ++i) sums[i] += second[i];
-  }
-  return sums[0];
+  ExactSum<Sum> sum;
+  for (int64_t i = 0; i < size; ++i) sum += numbers[i];
+  return sum.value();
 }
 
 // The sum of the squared distances is that of an array of them, in which missing ones are zero.
@@ -79,11 +63,12 @@ void check_instructions() {
   current_case() = "every set of instructions";
   std::vector<Number> numbers(8 * kSumBlock);
   for (Number& number : numbers) number = static_cast<Number>(random_bits()() % 1000003) / 7;
-  double sums[8], others[8];
+  double sums[8], rests[8], others[8], other_rests[8];
   const internal::SquaredDistance<double, true> term{0.3};
-  internal::add_blocks(numbers.data(), 8, term, sums);
-  internal::sum_blocks(numbers.data(), 8, term, others);
+  internal::add_blocks(numbers.data(), 8, term, sums, rests);
+  internal::sum_blocks(numbers.data(), 8, term, others, other_rests);
   CHECK(std::memcmp(sums, others, sizeof(sums)) == 0);
+  CHECK(std::memcmp(rests, other_rests, sizeof(rests)) == 0);
 }
 
 // A resulting zero or NaN has a positive sign.

@@ -2,6 +2,7 @@
 #include "reduce/segment_sum.h"
 
 #include "check.h"
+#include "exact_sum.h"
 #include "reduce/integer_range.h"
 
 using namespace jaxframes;
@@ -33,14 +34,14 @@ void check_segments(Executor& executor, const std::vector<Id>& ids, Id first_id,
 
   // The definition: compares every row with a sample of the segments.
   for (int64_t segment = 0; segment < num_segments; segment += 1 + num_segments / 40) {
-    Number sum = 0;
+    ExactSum<Number> sum;
     int32_t count = 0;
     for (int64_t row = 0; row < num_valid; ++row) {
       if (!is_in(ids[row], first_id, segment)) continue;
       sum += numbers[row];
       ++count;
     }
-    CHECK(sums.data()[segment] == sum);
+    CHECK(sums.data()[segment] == sum.value());
     CHECK(counts.data()[segment] == count);
   }
 }

@@ -4,12 +4,12 @@
 #include <limits>
 
 #include "check.h"
+#include "exact_sum.h"
 
 using namespace jaxframes;
 using namespace jaxframes_tests;
 
-// Two columns with the sums of the first and of their products, actual and expected: added in the
-// order of the rows.
+// Two columns with the sums of the first and of their products, actual and expected.
 template <typename Number, typename Sum>
 class Summed {
  public:
@@ -17,24 +17,25 @@ class Summed {
       : numbers_(random_numbers(static_cast<int64_t>(segments.size())), at_front),
         others_(random_numbers(static_cast<int64_t>(segments.size())), at_front),
         sums_(num_segments, at_front),
-        product_sums_(num_segments, at_front),
-        expected_(num_segments),
-        expected_products_(num_segments) {
+        product_sums_(num_segments, at_front) {
+    std::vector<ExactSum<Sum>> sums(num_segments), product_sums(num_segments);
     for (size_t row = 0; row < segments.size(); ++row) {
       if (segments[row] < 0) continue;
       const Number number = numbers_.data()[row];
       // Rounded to the type of the numbers; a volatile variable is never contracted with a sum.
       const volatile Number product = static_cast<Number>(number * others_.data()[row]);
-      expected_[segments[row]] += static_cast<Sum>(number);
-      expected_products_[segments[row]] += static_cast<Sum>(product);
+      sums[segments[row]] += static_cast<Sum>(number);
+      product_sums[segments[row]] += static_cast<Sum>(product);
     }
+    for (const ExactSum<Sum>& sum : sums) expected_.push_back(sum.value());
+    for (const ExactSum<Sum>& sum : product_sums) expected_products_.push_back(sum.value());
     numbers_.protect();
     others_.protect();
   }
 
-  SegmentTable table() { return sum_table(numbers_.data(), sums_.data()); }
+  SegmentTable table() { return sum_table(numbers_.data(), sums_.data(), num_segments()); }
   SegmentTable products() {
-    return product_table(numbers_.data(), others_.data(), product_sums_.data());
+    return product_table(numbers_.data(), others_.data(), product_sums_.data(), num_segments());
   }
   void check() const {
     CHECK(sums_.values() == expected_);
@@ -42,6 +43,8 @@ class Summed {
   }
 
  private:
+  int64_t num_segments() const { return static_cast<int64_t>(expected_.size()); }
+
   static std::vector<Number> random_numbers(int64_t size) {
     std::vector<Number> numbers(size);
     for (Number& number : numbers) {
@@ -121,9 +124,9 @@ void check_overflow(int64_t num_repeats) {
   SerialExecutor executor;
   current_case() = "sums past the largest integer of " + std::to_string(num_repeats) + " repeats";
   add_segments(executor, SegmentIds<int32_t>(ids.data(), 0, ids.size(), 2),
-               {sum_table(numbers.data(), sums.data()),
-                product_table(numbers.data(), numbers.data(), product_sums.data()),
-                product_table(factors.data(), factors.data(), narrow_sums.data())});
+               {sum_table(numbers.data(), sums.data(), 2),
+                product_table(numbers.data(), numbers.data(), product_sums.data(), 2),
+                product_table(factors.data(), factors.data(), narrow_sums.data(), 2)});
   // The second sum of one repeat is 2^63 - 1, which two repeats add up to -2.
   CHECK(sums == (std::vector<int64_t>{-2 * num_repeats, num_repeats == 1 ? most : -num_repeats}));
   // (2^63 - 1)^2 = 1 and (-2^63)^2 = 0 modulo 2^64; 2^32 = 0 in an int32.
