@@ -176,9 +176,8 @@ def choose_scalar(keep: Array, column: Column, value: object, table: Table, meth
         return _choose_typed(keep, column, one, column.dtype, counts, method)
     if column.kind == "list":
         column = as_objects(column, table.num_rows, method)
-    like = None if column.kind == "object" else like_row(column)
     try:
-        promoted = None if like is None else _promoted(pd.Series(like), value)
+        promoted = _promoted_for(column, value)
     except (pd.errors.OutOfBoundsDatetime, pd.errors.OutOfBoundsTimedelta):
         # A time past the range of the column is an error only if a row needs it.
         if is_traced(keep, table.num_rows) or any_missing(keep, table.num_rows):
@@ -205,6 +204,22 @@ def like_row(column: Column) -> Any:
     no_value = column.type.has_codes and not len(column.type.dictionary or ())
     short: Any = np.full(1, -1 if no_value else 0, column.dtype)
     return to_host(Column(short, None, column.type), 1)
+
+
+def _promoted_for(column: Column, value: object) -> pd.Series | None:
+    """A scalar in the dtype that pandas gives a column for it; None for a column of objects."""
+    if column.kind == "object":
+        return None
+    if column.is_numeric and isinstance(value, (int, float, np.number)):
+        # Equal numbers may differ in type and in the sign of zero.
+        return _promoted_number(column.dtype, value, type(value), repr(value))
+    return _promoted(pd.Series(like_row(column)), value)
+
+
+@functools.lru_cache(maxsize=256)
+def _promoted_number(dtype: np.dtype, value: Any, of: type, text: str) -> pd.Series:
+    del of, text
+    return _promoted(pd.Series(np.zeros(1, dtype)), value)
 
 
 def _promoted(like: pd.Series, value: Any) -> pd.Series:
