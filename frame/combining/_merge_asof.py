@@ -14,6 +14,7 @@ from pandas.errors import MergeError
 from ... import primitives
 from ...primitives.staging import tiered
 from ..align._common_types import common_pair, join_keys, keys_of_sides, same_categories
+from ..table._arguments import listed
 from ..table._column import Array, Column, as_floats
 from ..table._layout import Layout
 from ..table._table import Count, Table, is_row
@@ -103,9 +104,7 @@ def _keys_of_sides(
         raise MergeError(f"missing {'left_by' if left_by is None else 'right_by'}")
     if left_by is None:
         return left_keys, right_keys
-    left_by, right_by = (
-        list(s) if isinstance(s, (list, tuple)) else [s] for s in (left_by, right_by)
-    )
+    left_by, right_by = (listed(side) for side in (left_by, right_by))
     if len(left_by) != len(right_by):
         raise MergeError("left_by and right_by must be the same length")
     return left_by + left_keys, right_by + right_keys

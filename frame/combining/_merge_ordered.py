@@ -10,6 +10,7 @@ import numpy as np
 
 from ... import primitives
 from ...primitives.staging import tiered
+from ..table._arguments import listed
 from ..table._column import Array, Column
 from ..table._layout import Layout
 from ..table._ndframe import FrameBase
@@ -82,7 +83,7 @@ def merge_ordered(
         arguments = left, right, how, keys, True, suffixes, False, None, capacity, fill
         return at_once(merge_frames, *arguments) if capacity is None else merge_frames(*arguments)
     is_left = left_by is not None
-    by = _listed(left_by if is_left else right_by)
+    by = listed(left_by if is_left else right_by)
     grouped, other = (left, right) if is_left else (right, left)
     _check_by(grouped, other, by, "left" if is_left else "right")
     grouped, values, other = _numbered(grouped, other, by)
@@ -91,7 +92,7 @@ def merge_ordered(
     if left_keys is None or right_keys is None:
         left_keys = right_keys = [one for one in left.columns if one in right._labels]
     sides = [
-        [_GROUP, *(one for one in _listed(keys) if one != _GROUP)]
+        [_GROUP, *(one for one in listed(keys) if one != _GROUP)]
         for keys in (left_keys, right_keys)
     ]
     if fill is not None:
@@ -154,10 +155,6 @@ def _with_group_values(merged: Any, values: FrameBase, by: list[object]) -> Any:
     for label, column in zip(by, columns, strict=True):
         merged[label] = merged._make_series(column, label)
     return merged.drop(columns=[_GROUP])
-
-
-def _listed(keys: object) -> list[Any]:
-    return list(keys) if isinstance(keys, (list, tuple)) else [keys]
 
 
 def _filled(pairs: RowPairs, group_ids: tuple[Array, Array] | None = None) -> RowPairs:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..align._as_column import as_column
+from ..table._arguments import listed
 from ..table._column import Column
 from ..table._column_labels import Labels, check_unambiguous
 from ..table._expressions import evaluated
@@ -43,8 +44,7 @@ def as_groupings(
     if by is None and level is None:
         raise TypeError("You have to supply one of 'by' and 'level'")
     if by is None:
-        levels = level if isinstance(level, (list, tuple)) else [level]
-        return [_of_level(table, one).hashed(table) for one in levels]
+        return [_of_level(table, one).hashed(table) for one in listed(level)]
     if level is not None:
         raise NotImplementedError("groupby: by and level exclude each other. Pass one of them.")
     if isinstance(by, tuple) and not (labels is not None and by in labels):

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ..ops._array_ops import COMPARISONS, LOGIC
 from ..table._column import Column, fill_missing
 from ..table._dtypes import wide
 from ..table._ndframe import SeriesBase
@@ -41,8 +42,6 @@ _ROW_METHODS = ("cumsum", "cumprod", "cummin", "cummax", "shift", "diff", "ffill
 # Methods of a series for each value by itself.
 _VALUE_METHODS = ("abs", "isna", "isnull", "notna", "notnull", "fillna", "clip", "between")
 _ARITHMETIC = ("add", "sub", "mul", "truediv")
-_COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
-_LOGIC = ("and", "or", "xor")
 
 
 class Trace:
@@ -229,12 +228,12 @@ def _operate(name: str, *, is_reflected: bool = False) -> Callable[..., Any]:
         if not isinstance(other, (_Traced, bool, int, float)):
             trace.refuse(f"{name} of {type(other).__name__}")
         kinds = {_kind(self), _kind(other)}
-        if name in _LOGIC and kinds != {"bool"}:
+        if name in LOGIC and kinds != {"bool"}:
             trace.refuse(f"{name} of numbers")
         if name in _ARITHMETIC and "bool" in kinds:
             trace.refuse(f"{name} of bools")
         is_of_times = kinds & {"datetime", "timedelta"}
-        if is_of_times and (len(kinds) > 1 or name not in (*_COMPARISONS, "sub")):
+        if is_of_times and (len(kinds) > 1 or name not in (*COMPARISONS, "sub")):
             trace.refuse(f"{name} of times")
         of_rows = isinstance(self, GroupColumn) or isinstance(other, GroupColumn)
         pair = [_operand(trace, self, of_rows), _operand(trace, other, of_rows)]
@@ -256,9 +255,9 @@ def _operand(trace: Trace, value: object, of_rows: bool) -> Any:
     return value._series if isinstance(value, _Traced) else value
 
 
-for _name in (*_ARITHMETIC, *_COMPARISONS, *_LOGIC):
+for _name in (*_ARITHMETIC, *COMPARISONS, *LOGIC):
     setattr(_Traced, f"__{_name}__", _operate(_name))
-    if _name not in _COMPARISONS:
+    if _name not in COMPARISONS:
         setattr(_Traced, f"__r{_name}__", _operate(_name, is_reflected=True))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..align._as_column import as_column, one_column
-from ..table._arguments import axis_number
+from ..table._arguments import axis_number, listed
 from ..table._column_labels import Labels
 from ..table._expressions import is_expression
 from ..table._from_host import index_from
@@ -228,7 +228,7 @@ class FrameRenaming(FrameBase, Renaming):
                 index, lambda f: f.drop(columns=columns, level=level, errors=errors)
             )
         except KeyError as error:
-            names = list(columns) if isinstance(columns, (list, tuple)) else [columns]
+            names = listed(columns)
             absent = [name for name in names if name not in index]
             raise KeyError(f"{error.args[0]}. {the_columns(absent, index)}") from None
         return self._with_columns_at(positions, labels)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..sorting._sort_values import as_directions, sort_keys
-from ..table._arguments import axis_number, only_rows
+from ..table._arguments import axis_number, listed, only_rows
 from ..table._by_pandas import by_pandas
 from ..table._column import Column
 from ..table._column_labels import Labels
@@ -50,7 +50,7 @@ class IndexMoves(Renaming):
         index = self._table.index
         if level is None:
             return list(range(index.num_levels))
-        levels = level if isinstance(level, (list, tuple)) else [level]
+        levels = listed(level)
         empty = index_names(index)
         return [empty._get_level_number(one) for one in levels]
 

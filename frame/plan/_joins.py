@@ -6,8 +6,9 @@ from typing import Any
 
 from ..align._join_types import JOIN_TYPES, JoinType
 from ..combining._concat import concat
+from ..table._arguments import listed
 from ..table._types import Options
-from ._relation import Labels, Origins, RecordedCall, Relation, all_of, listed, no, unless
+from ._relation import Labels, Origins, RecordedCall, Relation, all_of, no, unless
 
 
 def _merge(frames: Sequence[Any], arguments: Mapping[str, object]) -> Any:

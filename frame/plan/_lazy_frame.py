@@ -8,6 +8,7 @@ import pandas as pd
 
 from ..indexing._select import as_items, named
 from ..indexing._shape import piped
+from ..table._arguments import listed
 from ..table._expressions import is_expression
 from ..table._ndframe import FrameBase, NDFrame
 from ..table._suggestions import resembling
@@ -22,7 +23,6 @@ from ._node import Call, Node, Scan
 from ._parse import parse
 from ._query import lines_of, names_of, variables_of_caller
 from ._recorded import RecordedFrame
-from ._relation import listed
 from ._sources import Memory
 
 

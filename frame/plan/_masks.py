@@ -5,10 +5,11 @@ import functools
 import operator
 from collections.abc import Sequence
 
+from ..ops._array_ops import COMPARISONS, SYMBOLS
 from ._expression import Expression
 
-_COMPARISONS = frozenset(["==", "!=", "<", "<=", ">", ">=", "eq", "ne", "lt", "le", "gt", "ge"])
-MASKS = _COMPARISONS | frozenset([
+MASKS = frozenset([
+    *COMPARISONS, *(SYMBOLS[op] for op in COMPARISONS),
     "between", "isin", "isna", "isnull", "notna", "notnull", "str.startswith", "str.endswith",
     "str.contains",
 ])  # fmt: skip

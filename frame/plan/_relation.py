@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
+from ..table._arguments import listed
 from ._expression import Expression
 
 # The effect on rows. "each" gives each row in its place, "drops" leaves out rows, "sorts" reorders
@@ -138,11 +139,6 @@ def read_by(expression: Expression) -> Labels:
     """The columns that an expression reads."""
     reads_labels = any(part.function == "index" for part in expression._bottom_up())
     return expression.columns() | (frozenset({INDEX}) if reads_labels else frozenset())
-
-
-def listed(labels: object) -> list[Any]:
-    """One label, or several, as a list."""
-    return list(labels) if isinstance(labels, (list, tuple)) else [labels]
 
 
 def found_by(node: Any, keys: Iterable[object]) -> Labels:

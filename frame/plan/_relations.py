@@ -8,6 +8,7 @@ series that is a step of a plan is named here alone; `LazyFrame` and `LazySeries
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ..table._arguments import listed
 from ..table._types import Options
 from ._declared import in_dtypes
 from ._expression import Expression
@@ -25,7 +26,6 @@ from ._relation import (
     Streams,
     all_of,
     found_by,
-    listed,
     method_of,
     no,
     of_argument,

@@ -14,17 +14,13 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from ..io._files._malformed import check_footers
+from ..ops._array_ops import COMPARISONS, REFLECTED, SYMBOLS
 from ._expression import Expression
 
-_COMPARISONS = {
-    "==": lambda field, value: field == value,
-    "<": lambda field, value: field < value,
-    "<=": lambda field, value: field <= value,
-    ">": lambda field, value: field > value,
-    ">=": lambda field, value: field >= value,
-}
-_REVERSED = {"==": "==", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_METHODS = {"eq": "==", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+# Those that statistics decide: a row group may hold many values beside the one that differs.
+_METHODS = {op: SYMBOLS[op] for op in COMPARISONS if op != "ne"}
+_COMPARISONS = {symbol: getattr(operator, op) for op, symbol in _METHODS.items()}
+_REVERSED = {symbol: SYMBOLS[REFLECTED[op]] for op, symbol in _METHODS.items()}
 
 
 def as_filter(predicate: Expression, schema: pa.Schema) -> ds.Expression | None:

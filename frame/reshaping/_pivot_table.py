@@ -9,6 +9,7 @@ import pandas as pd
 
 from ..combining._concat import concat
 from ..reductions._agg import name_of
+from ..table._arguments import listed
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ._margins import normalized_with_margins, placed_like, with_margins
 
@@ -71,7 +72,12 @@ class FramePivotTable(FrameBase):
         elif has_values:
             table = table.dropna(how="all")
         if rows and keys:
-            levels = list(range(len(rows), len(rows) + len(keys)))
+            names = table._table.index.names
+            # A level that has a number for its name is not the level of that number.
+            levels = [
+                at if names[at] is None or names.count(names[at]) > 1 else names[at]
+                for at in range(len(rows), len(names))
+            ]
             table = table.unstack(levels, fill_value=fill_value, sort=sort)
         if not dropna:
             table = _with_all_pairs(table, fill_value, sort)
@@ -222,9 +228,7 @@ def _combinations(labels: pd.Index, sort: bool) -> pd.MultiIndex:
 
 def _listed(keys: object) -> list[Any]:
     """Keys as a list: a scalar, an array or a series is one key."""
-    if keys is None:
-        return []
-    return list(keys) if isinstance(keys, (list, tuple)) else [keys]
+    return [] if keys is None else listed(keys)
 
 
 def _arrays(keys: Any) -> list[Any]:

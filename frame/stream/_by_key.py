@@ -14,8 +14,9 @@ from ..combining._concat import concat
 from ..plan._declared import dtype_names, in_dtypes
 from ..plan._methods import GROUP_TRANSFORMATIONS
 from ..plan._node import Call
-from ..plan._relation import INDEX, all_of, listed
+from ..plan._relation import INDEX, all_of
 from ..plan._relations import needed
+from ..table._arguments import listed
 from ..table._column_labels import Labels
 from ..table._from_host import column_from
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase

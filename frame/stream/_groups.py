@@ -14,7 +14,7 @@ from ..combining._concat import concat
 from ..mapping._astype import cast_columns
 from ..mapping._nullable_values import in_dtype_of
 from ..plan._node import Call
-from ..plan._relation import listed
+from ..table._arguments import listed
 from ..table._column import Array, Column
 from ..table._column_labels import Labels
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase

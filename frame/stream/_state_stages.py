@@ -8,6 +8,7 @@ import numpy as np
 
 from ..combining._concat import concat
 from ..plan._node import Call, Node
+from ..table._arguments import listed
 from ..table._column import of_family
 from ..table._column_labels import Labels
 from ..table._holes import with_holes_elsewhere
@@ -147,7 +148,7 @@ def order_of(node: Call) -> Order | None:
     known = {"by", "ascending", "kind", "na_position", "ignore_index"}
     if not source.is_frame or arguments.keys() - known:
         return None
-    by = tuple(_listed(arguments["by"]))
+    by = tuple(listed(arguments["by"]))
     columns = source.empty._table.columns
     is_plain = all(c.kind not in ("category", "object") and c.dtype.kind != "V" for c in columns)
     if not set(by) <= set(source.labels) or not is_plain:
@@ -176,7 +177,7 @@ def counted(node: Call, stage: Stage, batch_rows: int, steps: Steps) -> Stage:
     arguments, empty = node.arguments, stage.empty
     is_series = isinstance(empty, SeriesBase)
     subset = arguments.get("subset")
-    labels = list(empty._names) if subset is None else _listed(subset)
+    labels = list(empty._names) if subset is None else listed(subset)
     columns = [empty._only] if is_series else [empty._column(label) for label in labels]
     if any(column.kind == "category" for column in columns) or arguments.get("bins") is not None:
         raise unstreamed("value_counts of categories or bins")
@@ -236,7 +237,3 @@ def keyed_columns(batch: Any, labels: list[Hashable], keys: list[str]) -> Any:
     is_series = isinstance(batch, SeriesBase)
     columns = [batch._only] if is_series else [batch._column(label) for label in labels]
     return batch._make_frame(columns, Labels.of(keys))
-
-
-def _listed(value: object) -> list[Any]:
-    return list(value) if isinstance(value, (list, tuple)) else [value]

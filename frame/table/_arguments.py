@@ -30,6 +30,11 @@ def as_scalar(value: object, name: str | None = None) -> Any:
     )
 
 
+def listed(value: object) -> list[Any]:
+    """One value, or several in a list or a tuple, as a list."""
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
 def axis_number(axis: Axis, owner: NDFrame) -> int:
     """Converts an axis to 0 (rows) or 1 (columns of a frame)."""
     axis = as_scalar(axis, "axis")

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.dataset as ds
 
+from ...table._arguments import listed
 from ._malformed import PARQUET, reading
 
 # Arrow ignores names with an underscore in front when it lists a folder.
@@ -89,7 +90,7 @@ def parquet_dataset(path: Any, caller: str, filesystem: Any = None) -> Any:
         FileNotFoundError: there are no files, or the manifest names one that does not exist.
         OSError: a file does not have the size that the manifest says, or is not a Parquet file.
     """
-    paths = list(path) if isinstance(path, (list, tuple)) else [path]
+    paths = listed(path)
     folder = os.fspath(paths[0]) if len(paths) == 1 else ""
     manifest = manifest_of(folder) if folder and filesystem is None else None
     if manifest is None:

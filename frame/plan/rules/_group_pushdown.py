@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ...table._arguments import listed
 from ...table._dtypes import wide
 from .._joins import merge_keys
 from .._node import Call, Node, rewritten, uses
-from .._relation import listed
 from .._relations import origins
 from .._value_ranges import integer_bounds, value_ranges
 from ._small_build_side import most_rows
