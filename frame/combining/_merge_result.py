@@ -115,7 +115,8 @@ class _Merged:
         counts = self.left._table.num_rows, self.right._table.num_rows
         left, right = common_pair(left, right, key.name, counts)
         left_rows, right_rows = pairs.left.row_ids, pairs.right.row_ids
-        return coalesced([left], [right], left_rows, right_rows, pairs.left.layout)[0]
+        (merged,) = coalesced([left], [right], left_rows, right_rows, pairs.left.layout)
+        return self._in_common_dtype(key, merged)
 
     def _in_common_dtype(self, key: Key, column: Column) -> Column:
         """Times in the finer unit, and bools with a mask if a side has one, whatever rows match.

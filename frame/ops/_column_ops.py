@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pandas as pd
 
 from ...primitives.staging import by_pieces, tiered
 from ...shardings._compat import is_x64_enabled
@@ -114,10 +115,16 @@ def _combine_typed(op: str, a: Any, b: Any, name: Any, num_rows: Count) -> Colum
     times = [as_time(side, other, op) for side, other in ((a, b), (b, a))]
     if any(times):
         return combine_times(op, a, b, times, num_rows)
-    # Numbers and a non-number are never equal, and None has no order.
+    # Numbers and a non-number are never equal, and what is missing has no order.
     other = a if isinstance(a, Scalar) else b
-    if op in ("eq", "ne") or (other.value is None and op in ("lt", "le", "gt", "ge")):
+    is_missing = other.value is None or other.value is pd.NA
+    if op in ("eq", "ne") or (is_missing and op in ("lt", "le", "gt", "ge")):
         return constant(columns[0], op == "ne")
+    if other.value is pd.NA:
+        raise NotImplementedError(
+            f"{op}: a column of {columns[0].dtype_name} holds no NA, which pandas has as objects. "
+            "Use nan in its place, or call convert_dtypes() first."
+        )
     raise invalid(op, a, b)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..table._ndframe import FrameBase, SeriesBase
-from ._declared import dtype_names
+from ._declared import BOOLS_WITH_HOLES, dtype_names
 from ._expression import Expression
 from ._joins import join_type, merge_keys
 from ._methods import DECLARED, GROUP_TRANSFORMATIONS, reads_of
@@ -95,7 +95,9 @@ def _merges_two_dtypes(call: Call) -> bool:
     if keys is None or not (join_type(call).has_matches and join_type(call).keeps[1]):
         return False
     left, right = (dtype_names(node.empty) for node in call.inputs)
-    return any(left.get(a) != right.get(b) for a, b in zip(*keys, strict=True))
+    pairs = [{left.get(a), right.get(b)} for a, b in zip(*keys, strict=True)]
+    # Bools that a side may miss are objects, whatever rows are left.
+    return any(len(pair) > 1 and pair != {"bool", BOOLS_WITH_HOLES} for pair in pairs)
 
 
 def _with_declared(call: Call, find: Find, wanted: Labels) -> dict[str, Any] | None:

@@ -100,6 +100,10 @@ FOUND = {
         ["merge(f, g, on='bh', how='right')"],
         [pa.table({"bh": [None, True]}), pa.table({"bh": [True, False, True], "k": [1, 1, 1]})],
     ),
+    "a key that a side without rows does not miss": (
+        ["merge(f, g.head(1), on='bh', how='outer')"],
+        [pa.table({"bh": pa.array([], pa.bool_())}), pa.table({"bh": [True, None]})],
+    ),
     "a key that the other side misses": (
         ["merge(f, g, on='bh', how='left')"],
         [pa.table({"bh": [True, False], "k": [1, 1]}), pa.table({"bh": [None, True, True]})],

@@ -182,3 +182,13 @@ def test_times_are_compared_with_times_of_a_finer_unit(name, unit, kind):
         assert_same(compare(ours, scalar), compare(column, scalar))
         if scalar is not pd.NaT:
             assert_same(compare(scalar, ours), compare(scalar, column))
+
+
+def test_na_beside_numbers_has_no_order_and_no_sum():
+    values = pd.Series([1.5, np.nan], name="x")
+    ours = JaxSeries(values)
+    for compared in ("lt", "ge", "eq", "ne"):
+        expected = getattr(values, compared)(pd.NA)
+        pd.testing.assert_series_equal(getattr(ours, compared)(pd.NA).to_pandas(), expected)
+    with pytest.raises(NotImplementedError, match="add: a column of float64 holds no NA.*Use nan"):
+        ours + pd.NA
