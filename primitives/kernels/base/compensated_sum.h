@@ -14,9 +14,10 @@
 namespace jaxframes {
 
 // Adds `number` to `sum`, and the rounding error of that to `rest` (Knuth's TwoSum; Ogita, Rump and
-// Oishi 2005, "Accurate sum and dot product"). The sum itself does not wait for the error.
+// Oishi 2005, "Accurate sum and dot product"). The sum itself does not wait for the error. T may be a
+// vector of floats.
 template <typename T>
-__attribute__((always_inline)) inline void add_compensated(T& sum, T& rest, T number) {
+__attribute__((always_inline)) inline void add_compensated(T& sum, T& rest, const T& number) {
   const T next = sum + number, added = next - sum;
   rest += (sum - (next - added)) + (number - added);
   sum = next;

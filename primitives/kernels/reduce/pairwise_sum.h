@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -52,26 +53,39 @@ struct SquaredDistance {
   }
 };
 
-// The sum of a term of each number, and its rest, for each block. Always inlined, so that each caller uses its
-// own instruction set.
+// The sum of a term of each number, and its rest, for each block. Always inlined, so that each
+// caller uses its own instruction set.
 template <typename Number, typename Sum, typename Term>
 __attribute__((always_inline)) inline void add_blocks(const Number* numbers, int64_t num_blocks,
                                                       Term term, Sum* sums, Sum* rests) {
+  // Named vectors: compilers take some of so many lanes one by one.
+  using Vector __attribute__((vector_size(32))) = Sum;
+  constexpr int64_t kVectorLanes = 32 / sizeof(Sum), kVectors = kSumLanes / kVectorLanes;
   // The hardware prefetcher does not look far enough ahead. Addresses past the last number are
   // invalid, but may be prefetched.
   constexpr int64_t kAheadBytes = 4 * kSumBlock * static_cast<int64_t>(sizeof(Number));
   for (int64_t block = 0; block < num_blocks; ++block) {
-    Sum lanes[kSumLanes], rest[kSumLanes] = {};
-    for (int64_t i = 0; i < kSumLanes; ++i) lanes[i] = term(numbers[i]);
+    Sum terms[kSumLanes];
+    for (int64_t i = 0; i < kSumLanes; ++i) terms[i] = term(numbers[i]);
+    Vector lanes[kVectors], rest[kVectors] = {};
+    std::memcpy(lanes, terms, sizeof(lanes));
     for (int64_t row = 1; row < kSumRows; ++row) {
       const Number* next = numbers + row * kSumLanes;
       const auto ahead = reinterpret_cast<uintptr_t>(next) + kAheadBytes;
       __builtin_prefetch(reinterpret_cast<const void*>(ahead));
-      for (int64_t i = 0; i < kSumLanes; ++i) add_compensated(lanes[i], rest[i], term(next[i]));
+      for (int64_t i = 0; i < kSumLanes; ++i) terms[i] = term(next[i]);
+      for (int64_t i = 0; i < kVectors; ++i) {
+        Vector vector;
+        std::memcpy(&vector, terms + i * kVectorLanes, sizeof(vector));
+        add_compensated(lanes[i], rest[i], vector);
+      }
     }
-    halve_to_one(lanes, rest, kSumLanes);
-    sums[block] = lanes[0];
-    rests[block] = rest[0];
+    Sum block_sums[kSumLanes], block_rests[kSumLanes];
+    std::memcpy(block_sums, lanes, sizeof(lanes));
+    std::memcpy(block_rests, rest, sizeof(rest));
+    halve_to_one(block_sums, block_rests, kSumLanes);
+    sums[block] = block_sums[0];
+    rests[block] = block_rests[0];
     numbers += kSumBlock;
   }
 }
