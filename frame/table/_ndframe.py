@@ -273,7 +273,7 @@ class FrameBase(NDFrame):
     _labels: Labels
 
     @classmethod
-    def _of(cls, table: Table, labels: Labels) -> Self:
+    def _of(cls, table: Table | HostRows, labels: Labels) -> Self:
         frame = object.__new__(cls)
         # Not by `__setattr__`, which asks for labels.
         frame.__dict__.update(_stored=table, _seen=None, _labels=labels)
@@ -306,7 +306,7 @@ class SeriesBase(NDFrame):
     _name: Hashable
 
     @classmethod
-    def _of(cls, table: Table, name: Hashable) -> Self:
+    def _of(cls, table: Table | HostRows, name: Hashable) -> Self:
         series = object.__new__(cls)
         series.__dict__.update(_stored=table, _seen=None, _name=name)
         return series
