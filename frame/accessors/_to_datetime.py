@@ -69,8 +69,8 @@ def to_datetime(
 
     Returns:
         A JaxSeries of datetimes in microseconds, or in nanoseconds if strings or `unit` need them,
-        with a zone if all strings have one offset or `utc` is True; a Timestamp of pandas for a
-        scalar.
+        with a zone if all strings have one offset or `utc` is True; what pandas makes of a list, an
+        index or an array of NumPy, a DatetimeIndex, and of a scalar, a Timestamp.
 
     Raises:
         TypeError: the series contains neither strings, integers nor datetimes.
@@ -108,8 +108,8 @@ def to_datetime(
         options["exact"] = exact
     if not isinstance(arg, (SeriesBase, jax.Array)):
         parsed: Any = pd.to_datetime(arg, unit=unit, **options)
-        # A scalar stays on the host.
-        return as_series(parsed) if isinstance(parsed, (pd.Index, pd.Series)) else parsed
+        # Of a list pandas makes an index, whose times go to rows by position.
+        return as_series(parsed) if isinstance(parsed, pd.Series) else parsed
     arg = as_series(arg)
     column, table = arg._only, arg._table
     if column.kind == "datetime":

@@ -29,7 +29,8 @@ def to_timedelta(arg: Any, unit: str | None = None, errors: str = "raise") -> An
 
     Returns:
         A JaxSeries of timedeltas in microseconds, or in nanoseconds if strings or `unit` need them;
-        a Timedelta of pandas for a scalar.
+        a TimedeltaIndex of pandas for a list, an index or an array of NumPy, a Timedelta for a
+        scalar.
 
     Raises:
         TypeError: the series contains neither strings, integers nor timedeltas.
@@ -56,7 +57,7 @@ def to_timedelta(arg: Any, unit: str | None = None, errors: str = "raise") -> An
     if not isinstance(arg, (SeriesBase, jax.Array)):
         parsed: Any = untyped_pandas.to_timedelta(arg, unit=unit, **options)
         # A scalar stays on the host.
-        return as_series(parsed) if isinstance(parsed, (pd.Index, pd.Series)) else parsed
+        return as_series(parsed) if isinstance(parsed, pd.Series) else parsed
     # pandas checks the unit.
     untyped_pandas.to_timedelta(np.zeros(0, np.int64), unit=unit, **options)
     arg = as_series(arg)

@@ -90,6 +90,13 @@ def _grouped(
     return Grouped(of._table, keys, options, is_list)
 
 
+def _only_bins(by: Any) -> Any:
+    """The Grouper of pandas that bins times and is the only key; None for other keys."""
+    if isinstance(by, list) and len(by) == 1:
+        (by,) = by
+    return by if isinstance(by, pd.Grouper) and getattr(by, "freq", None) is not None else None
+
+
 def _binned(source: Any, by: Any) -> Any:
     """The rows by bins of time, empty ones too: as they are resampled."""
     how = {"closed": by.closed, "label": by.label, "origin": by.origin, "offset": by.offset}
@@ -134,8 +141,9 @@ class FrameGrouping(FrameBase):
             >>> frame.groupby("k").mean().to_pandas().x.to_dict()
             {1: 2.0, 2: 2.5}
         """
-        if getattr(by, "freq", None) is not None and isinstance(by, pd.Grouper):
-            return _binned(self, by)
+        bins = _only_bins(by)
+        if bins is not None:
+            return _binned(self, bins)
         flags = (bool(sort), bool(dropna), bool(as_index), bool(observed))
         options = Options(*flags, capacity, bool(group_keys))
         grouped = _grouped(self, self._labels, by, level, options)
@@ -165,8 +173,9 @@ class SeriesGrouping(SeriesBase):
         """
         if not as_index:
             raise TypeError("as_index=False only valid with DataFrame")
-        if getattr(by, "freq", None) is not None and isinstance(by, pd.Grouper):
-            return _binned(self, by)
+        bins = _only_bins(by)
+        if bins is not None:
+            return _binned(self, bins)
         flags = (bool(sort), bool(dropna), True, bool(observed))
         options = Options(*flags, capacity, bool(group_keys))
         grouped = _grouped(self, None, by, level, options)

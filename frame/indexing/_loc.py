@@ -96,7 +96,7 @@ class LabelSelection(LevelSelection, RowSelection):
             before, after = (one if one is None else pd.to_datetime(one) for one in (before, after))
         if before is not None and after is not None and before > after:
             raise ValueError(f"Truncate: {after} must be after {before}")
-        if len(labels) > 1 and labels.is_monotonic_decreasing:
+        if not labels.is_monotonic_increasing:
             before, after = after, before
         return self.loc[before:after]
 

@@ -26,7 +26,7 @@ def to_numeric(arg: Any, errors: str = "raise", downcast: object = None) -> Any:
 
     Returns:
         A JaxSeries of numbers; series of numbers are returned as they are. Times become the counts
-        of their unit, NaT the least int64.
+        of their unit, NaT the least int64. Of lists and the like what pandas makes of them.
 
     Raises:
         TypeError: an object is no number, and no string of one.
@@ -44,7 +44,7 @@ def to_numeric(arg: Any, errors: str = "raise", downcast: object = None) -> Any:
         raise ValueError("invalid error value specified")
     if not isinstance(arg, (SeriesBase, jax.Array)):
         parsed: Any = untyped_pandas.to_numeric(arg, errors=errors, downcast=downcast)
-        return as_series(parsed) if pd.api.types.is_list_like(parsed) else parsed
+        return as_series(parsed) if isinstance(parsed, pd.Series) else parsed
     arg = as_series(arg)
     column, table = arg._only, arg._table
     rows = table.num_rows, table.layout

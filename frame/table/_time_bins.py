@@ -118,7 +118,10 @@ def _bins(
 
     edges = labels("left").append(labels("right")[-1:])
     if _is_end(rule) and _closed(rule, options["closed"], options["origin"]) == "right":
+        # To the end of the day that clocks show, which may have 23 hours.
+        edges = edges.tz_localize(None)
         edges = edges + pd.Timedelta(1, "D").as_unit(unit) - pd.Timedelta(1, unit).as_unit(unit)
+        edges = edges.tz_localize(ends.tz)
     return labels(label), edges
 
 

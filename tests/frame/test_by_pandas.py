@@ -84,6 +84,7 @@ def test_bins_of_time(run):
 
 def test_labels_of_time():
     assert_parity(lambda f: f.groupby(pd.Grouper(freq="2D")).sum(), DAYS, ways=["eager"])
+    assert_parity(lambda f: f.groupby([pd.Grouper(freq="12h")]).sum(), DAYS, ways=["eager"])
     assert_parity(lambda f: f.shift(1, freq="D"), DAYS, ways=["eager"])
     assert_parity(lambda f: f.x.interpolate("time"), DAYS, ways=["eager"])
 

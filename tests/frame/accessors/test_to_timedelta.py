@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from frame_operations import functions_for
-from frame_parity import assert_parity, assert_same, assert_same_error, on_device
+from frame_parity import assert_parity, assert_same_error, on_device
 from jaxframes.frame import to_timedelta
 
 SPANS = ["1 days", "2h", None, "-00:00:01.5", "1 days", "3us"]
@@ -51,7 +51,7 @@ def test_what_pandas_takes():
     assert to_timedelta("1h") == pd.Timedelta("1h")
     assert to_timedelta(5, "s") == pd.Timedelta(5, unit="s")
     for arg in (["1h", "2h"], pd.Index(["1h"]), np.array([1, 2]), [datetime.timedelta(hours=1)]):
-        assert_same(to_timedelta(arg), pd.Series(pd.to_timedelta(arg)))
+        pd.testing.assert_index_equal(to_timedelta(arg), pd.to_timedelta(arg))
 
 
 def test_wrong_uses_are_pandas_errors():
@@ -65,3 +65,11 @@ def test_wrong_uses_are_pandas_errors():
     assert_same_error(spans_of, numbers.to_frame())
     with pytest.raises(NotImplementedError, match="of integers"):
         to_timedelta(on_device(pd.Series([1.5])))
+
+
+def test_values_of_the_host_go_to_rows_by_position():
+    for given in (SPANS, np.array([1, 2]), pd.Index(SPANS)):
+        pd.testing.assert_index_equal(to_timedelta(given), pd.to_timedelta(given))
+    frame = on_device(pd.DataFrame({"x": [1, 2]}, index=[5, 4]))
+    frame["d"] = to_timedelta(["1h", "2h"])
+    assert frame.d.tolist() == list(pd.to_timedelta(["1h", "2h"]))

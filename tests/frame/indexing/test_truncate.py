@@ -55,3 +55,12 @@ def test_wrong_uses_are_pandas_errors():
     assert_same_error(lambda f: f.truncate(7, 3), FRAME)
     assert_same_error(lambda f: f.set_index("k").truncate(1, 2), FRAME)
     assert_same_error(lambda f: f.set_index(["k", "b"]).reorder_levels(["b"]), FRAME)
+
+
+def test_one_label_in_all_rows():
+    series = pd.Series(range(3), pd.DatetimeIndex(["2021-06-30"] * 3).as_unit("us"))
+    assert_parity(
+        lambda s: (s.truncate("2021-06-28", "2021-07-01"), s.truncate(after="2021-06-29")),
+        series,
+        ways=["eager"],
+    )

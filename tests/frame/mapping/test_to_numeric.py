@@ -50,6 +50,7 @@ def test_categories_and_values_of_the_host():
     assert to_numeric("7") == 7
     assert to_numeric(["1", "2.5"]).tolist() == [1.0, 2.5]
     assert to_numeric(np.array(["3"], object)).tolist() == [3]
+    assert isinstance(to_numeric(["1"]), np.ndarray)
 
 
 def test_times_are_counts_of_their_unit():

@@ -149,3 +149,8 @@ def test_sizes_where_pandas_raises_or_loses_a_level():
         NotImplementedError, match=r"margins need a reduction of values, got 'size'"
     ):
         ours.pivot_table(index="a", columns="b", aggfunc="size", margins=True)
+
+
+def test_labels_that_are_numbers_of_other_levels():
+    rows = [["p", "A", "x", 10, 1.0], ["p", "A", "y", 11, 1.0], ["q", "B", "x", 12, 2.0]]
+    assert_parity(lambda f: f.pivot_table(4, [0, 1, 3], [2]), pd.DataFrame(rows), ways=["eager"])

@@ -212,3 +212,13 @@ def test_functions_of_the_user():
     )
     with pytest.raises(NotImplementedError, match="bins without rows cannot be traced"):
         on_device(frame).x.resample("D").agg(lambda s: s.max() * 2, engine="jax")
+
+
+def test_weeks_and_months_end_with_the_day_that_clocks_show():
+    days = pd.date_range("2017-03-24", "2017-04-03", tz="Europe/Amsterdam", unit="us")
+    hours = pd.date_range("2024-10-25", "2024-11-02", freq="6h", tz="Europe/Amsterdam", unit="us")
+    for times in (days, hours):
+        series = pd.Series(range(len(times)), times)
+        assert_parity(
+            lambda s: (s.resample("W").sum(), s.resample("ME").sum()), series, ways=["eager"]
+        )
