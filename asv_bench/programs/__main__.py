@@ -33,11 +33,9 @@ from programs.chips import TPUS
 from programs.compile_for_tpu import profile_arguments
 from programs.figures import Figures, Program, load, worse_than, write
 from programs.gpus import GPU_CHIPS, is_with_kernels
-from programs.page import write_page
+from programs.page import GPU_ROWS, write_page
 from programs.pipelines import PIPELINES
 
-# More than the caches of a GPU hold, and a power of two.
-GPU_ROWS = 2**20
 PROGRAMS_OF_PROCESS = 8
 CALLS = CASES | PIPELINES | PEERS
 # What the simulator of a v5e refuses is compiled again with all arrays in HBM.

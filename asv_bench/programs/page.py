@@ -10,13 +10,15 @@ from pages import with_tables
 
 from .cases import CASES, PEER
 from .figures import Figures
-from .gpus import GPUS
+from .gpus import GPU_CHIPS
 
 PAGE = Path(__file__).parents[2] / "docs/explanation/compiled_programs.md"
 CHART = PAGE.with_name("tpu_cycles.svg")
 FRAMES = ("frame groupby", "frame sort", "frame merge", "frame filter")
 CHIP = "v5e"
 GPU, NEWER_GPU = "h100", "b200"
+# More than the caches of a GPU hold, and a power of two.
+GPU_ROWS = 2**20
 # The calls of the chart.
 DRAWN = (
     "inclusive_scan", "segmented_scan", "radix_sort with a value", "bucket_order", "compact",
@@ -42,7 +44,7 @@ def programs_of(figures: Figures, chip: str) -> Iterator[tuple[str, int, dict[st
     for name, used in figures.items():
         call, on, rows = name.split(",")
         # Fewer rows of a call are for quick checks alone.
-        is_shown = on in GPUS or call not in CASES or int(rows) == CASES[call].rows
+        is_shown = on in GPU_CHIPS or call not in CASES or int(rows) == CASES[call].rows
         if on == chip and call in calls and is_shown:
             of_chip.append((call, int(rows), used))
     yield from sorted(of_chip, key=lambda program: calls.index(program[0]))
@@ -76,14 +78,18 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def _gpu_table(figures: Figures) -> str:
     rows = []
-    for call, num_rows, used in programs_of(figures, GPU):
-        others = [
-            figures.get(f"{name},{chip},{num_rows}")
-            for name, chip in (
-                (call, f"{GPU} kernels"), (PEER + call, GPU), (call, NEWER_GPU),
-            )
-        ]  # fmt: skip
-        rows.append([call, f"{used['least_row_bytes']:,.0f}", *map(_traffic, [used, *others])])
+    with_kernels = {call: used for call, _, used in programs_of(figures, f"{GPU} kernels")}
+    of_xla = {call: used for call, _, used in programs_of(figures, GPU)}
+    for call in [*CASES, *FRAMES]:
+        used = [of_xla.get(call), with_kernels.get(call)]
+        known = used[0] or used[1]
+        if known is None:
+            continue
+        used += [
+            figures.get(f"{name},{chip},{GPU_ROWS}")
+            for name, chip in ((PEER + call, GPU), (call, NEWER_GPU))
+        ]
+        rows.append([call, f"{known['least_row_bytes']:,.0f}", *map(_traffic, used)])
     header = ("call", "least", "XLA", "with kernels", "`jax.numpy`", "XLA, B200")
     return _table(header, rows)
 
