@@ -283,10 +283,26 @@ class SeriesReindexing(SeriesBase, Reindexing):
             >>> JaxSeries([1.0, None]).combine_first(JaxSeries([3.0, 4.0])).tolist()
             [1.0, 4.0]
         """
-        left, right = self.align(other)
         owners = self._only, other._only
+        dtype = _while_aligned(*owners)
+        left, right = self, other
+        if dtype is not None:
+            left, right = self.astype(dtype), other.astype(dtype)
+        left, right = left.align(right)
         column = _filled(left._only, right._only, owners, left._table)
         return self._of(left._table.with_columns([column]), self._name)
+
+
+# Dtypes of 64 bits that float64 does not represent, and those that mark missing values beside them.
+_MASKED = {np.dtype(np.int64): "Int64", np.dtype(np.uint64): "UInt64"}
+
+
+def _while_aligned(column: Column, other: Column) -> str | None:
+    """The nullable dtype that keeps two columns of integers exact while rows are aligned."""
+    for one in (column, other):
+        if not one.is_numeric or one.valid is not None or one.is_nullable or is_traced(one.data):
+            return None
+    return _MASKED.get(np.result_type(column.dtype, other.dtype))
 
 
 def _filled(column: Column, other: Column, owners: tuple[Column, Column], table: Table) -> Column:
@@ -301,7 +317,9 @@ def _filled(column: Column, other: Column, owners: tuple[Column, Column], table:
     if not all(owner.is_numeric for owner in owners):
         return filled
     dtype = np.result_type(*(owner.dtype for owner in owners))
-    if dtype.kind not in "iu" or any(owner.valid is not None for owner in owners):
+    if dtype.kind not in "iu" or any(
+        owner.valid is not None or owner.is_nullable for owner in owners
+    ):
         return filled
     # A label of the result is one of either side, so that no integer is missing.
     return Column(filled.data.astype(dtype))

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from frame_examples import mixed_frame
-from frame_parity import assert_parity, on_device
+from frame_parity import assert_parity, assert_same, on_device
 
 LEFT = pd.DataFrame({"x": [1, 2], "y": [1.0, np.nan]}, index=[2, 1])
 RIGHT = pd.DataFrame({"x": [5, 6], "z": ["a", "b"], "w": [True, False]}, index=[1, 3])
@@ -61,3 +61,11 @@ def test_wrong_uses():
         ours.align(ours.x)
     with pytest.raises(ValueError, match="join must be"):
         ours.align(ours, join="none")
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64", "Int64", "UInt64"])
+def test_wide_integers_are_combined_exactly(dtype):
+    wide = pd.Series([1666880195890293744, 1666880195890293837], dtype=dtype)
+    other = pd.Series([1, 2, 3], dtype=dtype)
+    combined = on_device(wide).combine_first(on_device(other))
+    assert_same(combined, wide.combine_first(other))
