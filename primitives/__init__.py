@@ -10,6 +10,7 @@ from ._global._histogram import digit_histogram, histogram
 from ._global._isin import isin
 from ._global._join import join, join_size
 from ._global._join_asof import join_asof
+from ._global._linear_recurrence import linear_recurrence
 from ._global._merge import merge
 from ._global._order_statistics import select_rank, top_k
 from ._global._partition import partition
@@ -102,6 +103,7 @@ __all__ = [
     "join",
     "join_asof",
     "join_size",
+    "linear_recurrence",
     "local",
     "merge",
     "partition",

@@ -165,6 +165,12 @@ def inclusive_scan(f: Any, x: Any, rows: Any, **at: Any) -> Any:
     return f(x, "min", **at), f(rows, "add", reverse=True, **at), f(x + 1.5, "mul", **at)
 
 
+def linear_recurrence(f: Any, b: Any, rows: Any, segment_ids: Any, **at: Any) -> Any:
+    a = rows[:, 0] / 4
+    by_id = f(a, b, segment_ids=segment_ids, initial=0.5, reverse=True, **at)
+    return by_id, f(rows / 4, rows, **at)
+
+
 def exclusive_scan(f: Any, x: Any, rows: Any, **at: Any) -> Any:
     return f(rows, "add", **at), f((x, rows[:, 0]), affine, initial=(1, 2), **at)
 
@@ -279,6 +285,7 @@ CASES = (
         lambda f, x, weights, **at: f(x, bins=3, weights=weights, **at),
     ),
     OpCase("inclusive_scan", (keys, pairs), inclusive_scan, tolerance=64),
+    OpCase("linear_recurrence", (keys, pairs, ids), linear_recurrence, tolerance=64),
     OpCase("factorize", (keys,), factorize),
     OpCase("integer_range", (ids,), lambda f, x, **at: f(x, **at)),
     OpCase("isin", (ids, ids), lambda f, a, b, **at: f(a, b // 2 + 1, invert=True, **pair(at))),

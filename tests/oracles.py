@@ -642,6 +642,26 @@ def scan(
     return results
 
 
+def linear_recurrence(
+    a: np.ndarray, b: np.ndarray, *, initial: Any = 0, **settings: Any
+) -> np.ndarray:
+    """Row after row; `a` and `b` have one shape."""
+
+    def step(before: np.ndarray, row: np.ndarray) -> np.ndarray:
+        # A row is (a, b, h); a segment starts with (0, 0, initial).
+        return np.stack([row[0], row[1], row[0] * before[2] + row[1]])
+
+    rows = np.stack([a, b, np.zeros_like(b)], axis=1)
+    start = np.zeros_like(rows[0]) if len(b) else None
+    if start is None:
+        return b
+    start[2] = initial
+    before = scan(rows, step, exclusive=True, initial=start, **settings)[:, 2]
+    results = a * before + b
+    results[settings.get("num_valid", len(b)) :] = 0
+    return results
+
+
 def _first_of(comes_before: Any) -> Any:
     """The extreme of two rows, elementwise: the first of equal ones, NaN in front of all."""
 

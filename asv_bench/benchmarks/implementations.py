@@ -250,6 +250,21 @@ def _jnp_segmented_scan(values: jax.Array, head_flags: jax.Array) -> jax.Array:
     return jax.lax.associative_scan(combine, (head_flags, values))[1]
 
 
+def _jnp_recurrence(factors: jax.Array, terms: jax.Array) -> jax.Array:
+    def combine(left: Any, right: Any) -> Any:
+        return left[0] * right[0], right[0] * left[1] + right[1]
+
+    return jax.lax.associative_scan(combine, (factors, terms))[1]
+
+
+def _lax_recurrence(factors: jax.Array, terms: jax.Array) -> jax.Array:
+    def step(state: jax.Array, row: Any) -> tuple[jax.Array, jax.Array]:
+        state = row[0] * state + row[1]
+        return state, state
+
+    return jax.lax.scan(step, jnp.zeros_like(terms[0]), (factors, terms))[1]
+
+
 def _pandas_segmented_scan(values: np.ndarray, head_flags: np.ndarray) -> Call:
     groups = pd.Series(values).groupby(np.cumsum(head_flags), sort=False)
     return groups.cumsum
@@ -399,6 +414,11 @@ IMPLEMENTATIONS: dict[str, dict[str, Callable[..., Call]]] = {
         "numpy": with_numpy(lambda keys: np.cumsum(keys, dtype=keys.dtype)),
         "pandas": with_pandas(lambda keys: keys.cumsum()),
         "polars": with_polars(lambda keys: keys.cum_sum()),
+    },
+    "linear_recurrence": {
+        "jaxframes": with_jax(local.linear_recurrence),
+        "associative_scan": with_jax(_jnp_recurrence),
+        "lax.scan": with_jax(_lax_recurrence),
     },
     "segmented_scan": {
         "jaxframes": with_jax(lambda keys, flags: local.segmented_scan(keys, head_flags=flags)),

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scans on one device."""
 
-from .implementations import prepared_for
+import numpy as np
+
+from .implementations import prepared, prepared_for
 from .measuring import axis
 
 
@@ -36,4 +38,22 @@ class SegmentedScan:
         self.run = prepared_for("segmented_scan", implementation, rows, dtype, "uniform")
 
     def time_scan(self, rows, dtype, implementation):
+        self.run()
+
+
+class LinearRecurrence:
+    """How long does a recurrence of rows of one number, or of 64, take?"""
+
+    params = (
+        axis(2**17),
+        axis(1, 64),
+        axis("jaxframes", "lax.scan", "associative_scan"),
+    )
+    param_names = ("rows", "row_numbers", "implementation")
+
+    def setup(self, rows, row_numbers, implementation):
+        columns = np.random.default_rng(0).random((2, rows, row_numbers), np.float32)
+        self.run = prepared("linear_recurrence", implementation, *columns)
+
+    def time_recurrence(self, rows, row_numbers, implementation):
         self.run()

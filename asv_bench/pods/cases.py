@@ -136,6 +136,9 @@ CASES: dict[str, Case] = {
         (FLOAT, INT), lambda mesh, x, s: primitives.segment_normalize(x, s, NUM_SEGMENTS, mesh)
     ),
     "inclusive_scan": Case((FLOAT,), lambda mesh, x: primitives.inclusive_scan(x, "add", mesh)),
+    "linear_recurrence": Case(
+        (FLOAT, FLOAT), lambda mesh, a, b: primitives.linear_recurrence(a, b, mesh)
+    ),
     "exclusive_scan": Case((FLOAT,), lambda mesh, x: primitives.exclusive_scan(x, "add", mesh)),
     "segmented_scan": Case(
         (FLOAT, BOOL), lambda mesh, x, h: primitives.segmented_scan(x, "add", mesh, head_flags=h)

@@ -117,6 +117,11 @@ CASES: dict[str, Case] = {
         lambda a, b: local.inclusive_scan((a, b), _affine),
         lambda a, b: lax.associative_scan(_affine, (a, b)),
     ),
+    "linear_recurrence": Case(
+        (FLOAT, FLOAT),
+        local.linear_recurrence,
+        lambda a, b: lax.associative_scan(_affine, (a, b))[1],
+    ),
     "exclusive_scan": Case((FLOAT,), local.exclusive_scan, lambda x: jnp.cumsum(x) - x, MANY_ROWS),
     "segmented_scan": Case(
         (FLOAT, BOOL),

@@ -48,7 +48,7 @@ class ExponentialWindows(PairedWindows):
     def mean(self, numeric_only: bool = False) -> Any:
         """The weighted mean of the values up to each row.
 
-        A linear recurrence, computed by an associative scan.
+        A linear recurrence, solved row by row.
 
         Example:
             >>> from jaxframes.frame import JaxSeries

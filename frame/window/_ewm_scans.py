@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recurrences of exponentially weighted windows, as associative scans."""
+"""Recurrences of exponentially weighted windows."""
 
 import functools
 from typing import Any, NamedTuple
@@ -46,7 +46,7 @@ def _statistic(
     x = jnp.where(is_value, x, 0)
     counts = scan(is_value.astype(jnp.int32), "add")
     if plan.statistic == "sum":
-        _, total = scan((_kept(is_value, alpha, x.dtype, plan), x), _compose)
+        total = scan((_kept(is_value, alpha, x.dtype, plan), x), "recurrence")
         return jnp.where(counts >= least, total, jnp.nan)
     shares = _shares(is_value, counts, alpha, x.dtype, scan, plan)
     mean = _mean(x, shares, scan)
@@ -124,7 +124,7 @@ def _shares(
     if plan.adjust:
         # A value weighs one.
         keep, own = _kept(is_value, alpha, dtype, plan), jnp.ones((), dtype)
-        _, weight = scan((keep, is_value.astype(dtype)), _compose)
+        weight = scan((keep, is_value.astype(dtype)), "recurrence")
         old = keep * before(weight)
     else:
         # The mean weighs one, and a value `alpha`.
@@ -144,7 +144,7 @@ def _shares(
 
 def _mean(x: Array, shares: _Shares, scan: Any) -> Array:
     """The mean of the values up to each row."""
-    _, mean = scan((shares.earlier, shares.own * x), _compose)
+    mean = scan((shares.earlier, shares.own * x), "recurrence")
     return mean
 
 
@@ -159,7 +159,7 @@ def _squares(changes: Array, shares: _Shares, scan: Any) -> Array:
     spread = shares.earlier * shares.own
     # A first value has no mean before it.
     spread = jnp.where(spread > 0, spread * changes, 0)
-    _, squares = scan((shares.earlier, spread), _compose)
+    squares = scan((shares.earlier, spread), "recurrence")
     return squares
 
 
@@ -168,19 +168,16 @@ def _unless_biased(squares: Array, shares: _Shares, scan: Any, plan: ScanPlan) -
     if plan.statistic.startswith("biased"):
         return squares
     # One minus the sum of squared weights, as a sum of positive terms.
-    _, rest = scan((shares.earlier**2, 2 * shares.earlier * shares.own), _compose)
+    rest = scan((shares.earlier**2, 2 * shares.earlier * shares.own), "recurrence")
     # As in pandas, values whose weight rounds to zero beside one leave a single value.
     is_known = rest > jnp.finfo(rest.dtype).eps
     return jnp.where(is_known, squares / jnp.where(is_known, rest, 1), jnp.nan)
 
 
-def _compose(left: Any, right: Any) -> Any:
-    """The affine function x -> a x + b that applies `left`, then `right`."""
-    return left[0] * right[0], right[0] * left[1] + right[1]
-
-
-def _scan(x: object, op: Any, segment_ids: Array | None, plan: ScanPlan) -> Any:
+def _scan(x: Any, op: Any, segment_ids: Array | None, plan: ScanPlan) -> Any:
     on_mesh = plan.layout.on_mesh
+    if op == "recurrence":
+        return primitives.linear_recurrence(*x, segment_ids=segment_ids, **on_mesh)
     if segment_ids is None:
         return primitives.inclusive_scan(x, op, **on_mesh)
     return primitives.segmented_scan(x, op, segment_ids=segment_ids, **on_mesh)

@@ -11,6 +11,7 @@ from ._isin import isin
 from ._join import Joined, join, join_size
 from ._join_asof import join_asof
 from ._linear import column_linear, row_linear
+from ._linear_recurrence import linear_recurrence
 from ._merge import merge
 from ._partition import Partitioned, partition
 from ._permute import ppermute, shift
@@ -105,6 +106,7 @@ __all__ = [
     "join",
     "join_asof",
     "join_size",
+    "linear_recurrence",
     "merge",
     "partition",
     "pipeline_1f1b",

@@ -107,10 +107,10 @@ def _shown(row: Any) -> str:
     return str(jax.tree.map(of_leaf, row)).replace("'", "")
 
 
-def as_initial(initial: Any, rows: Any, scan: Scan, caller: str) -> Any:
+def as_initial(initial: Any, rows: Any, scan: Scan, caller: str, name: str = "x") -> Any:
     """Validates `initial`: one row for each leaf of `rows`, or `None`.
 
-    A single number serves all leaves.
+    A single number serves all leaves. `name` is that of the rows.
     """
     if initial is None:
         if not scan.is_named and scan.exclusive:
@@ -130,16 +130,19 @@ def as_initial(initial: Any, rows: Any, scan: Scan, caller: str) -> Any:
         given = given * len(leaves)
     elif jax.tree.structure(initial) != structure:
         raise ValueError(
-            f"{caller}: initial must be one number, or a pytree like x, {structure}, "
+            f"{caller}: initial must be one number, or a pytree like {name}, {structure}, "
             f"got {jax.tree.structure(initial)}."
         )
     return jax.tree.unflatten(
         structure,
-        [_as_initial(value, leaf, scan, caller) for value, leaf in zip(given, leaves, strict=True)],
+        [
+            _as_initial(value, leaf, scan, caller, name)
+            for value, leaf in zip(given, leaves, strict=True)
+        ],
     )
 
 
-def _as_initial(value: Any, leaf: Array, scan: Scan, caller: str) -> Array:
+def _as_initial(value: Any, leaf: Array, scan: Scan, caller: str, name: str) -> Array:
     # Booleans are counted, and a count may start at any integer.
     is_count = leaf.dtype == jnp.bool_ and scan.op in ("add", "mul")
     dtype = np.dtype(np.int32) if is_count else leaf.dtype
@@ -150,7 +153,7 @@ def _as_initial(value: Any, leaf: Array, scan: Scan, caller: str) -> Array:
     array = as_array(value, caller, "initial")
     if array.dtype not in (leaf.dtype, dtype) or array.shape not in ((), leaf.shape[1:]):
         raise ValueError(
-            f"{caller}: initial must be like a row of x, "
+            f"{caller}: initial must be like a row of {name}, "
             f"{_shown(jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype))}, got {type_of(array)}."
         )
     return jnp.broadcast_to(array, leaf.shape[1:])

@@ -15,6 +15,7 @@ from ._integer_range import IntegerRange, integer_range
 from ._isin import isin
 from ._join import Joined, join, join_size
 from ._join_asof import join_asof
+from ._linear_recurrence import linear_recurrence
 from ._merge import merge
 from ._pairwise_sum import pairwise_sum
 from ._quantile import quantile
@@ -93,6 +94,7 @@ __all__ = [
     "join",
     "join_asof",
     "join_size",
+    "linear_recurrence",
     "merge",
     "pairwise_sum",
     "quantile",

@@ -34,8 +34,9 @@ def inclusive_scan(
         ValueError: leading axes differ, or `op` is unknown.
 
     Cost:
-        Work O(rows x row bytes). On CPU a named operator reads and writes the rows once; a function
-        is called O(rows) times, in O(log rows) steps. No communication.
+        Work O(rows x row bytes). On CPU the rows are read and written once; a function is called in
+        one loop over them, and its derivative is a loop too. Elsewhere a function is called in
+        O(log rows) steps over all rows, or in a kernel. No communication.
 
     Guarantees:
         Deterministic, for any number of threads; differentiable in `x`. Integers wrap around.

@@ -9,7 +9,8 @@ import jax
 import jax.numpy as jnp
 
 from ...contract._associative_scan import associative_scan
-from ...contract._platform import by_platform
+from ...contract._platform import by_platform, traced_for
+from ...contract._scan_rows import scan_rows_in_order
 from ...contract._typing import Array
 from ..base._pallas import has_pallas_kernels, on_tpu
 from ._segmented_scan import per_row
@@ -33,20 +34,30 @@ def scan_by_function(
 ) -> Any:
     """Combines each row with those before it, or after it if reversed; restarts at heads."""
     if not (has_pallas_kernels() and _can_scan_on_tpu(function, rows)):
-        return _scan_xla(function, rows, heads, reverse)
+        return scan_portably(function, rows, heads, reverse)
     return _scan(rows, heads, function, reverse)
 
 
-def _scan_xla(
+def scan_portably(
     function: Callable[[Any, Any], Any], rows: Any, heads: Array | None, reverse: bool
 ) -> Any:
     """The definition."""
+    if scans_in_order():
+        return scan_rows_in_order(function, lambda row: row, rows, heads, reverse)
     combine = jax.vmap(function)
     if heads is None:
         return associative_scan(combine, rows, reverse=reverse)
     combine_segments = functools.partial(_combine_segments, combine)
     _, results = associative_scan(combine_segments, (heads, rows), reverse=reverse)
     return results
+
+
+def scans_in_order() -> bool:
+    """Whether one loop over the rows is faster than few steps over all of them: on CPU alone.
+
+    This is not left to the lowering: under differentiation XLA would keep what either way needs.
+    """
+    return (traced_for.value or jax.default_backend()) == "cpu"
 
 
 def _combine_segments(combine: Callable[..., Any], left: Any, right: Any) -> Any:
@@ -68,7 +79,7 @@ def _scan(
     rows: Any, heads: Array | None, function: Callable[[Any, Any], Any], reverse: bool
 ) -> Any:
     def xla(rows: Any, heads: Array | None) -> Any:
-        return _scan_xla(function, rows, heads, reverse)
+        return scan_portably(function, rows, heads, reverse)
 
     def pallas(rows: Any, heads: Array | None) -> Any:
         from ._function_scan_tpu import scan_by_function_tpu
@@ -85,7 +96,7 @@ def _scan_jvp(
     rows, heads = primals
 
     def xla(rows: Any) -> Any:
-        return _scan_xla(function, rows, heads, reverse)
+        return scan_portably(function, rows, heads, reverse)
 
     # A kernel has no derivative; XLA's version has one.
     _, tangent = jax.jvp(xla, (rows,), (tangents[0],))
