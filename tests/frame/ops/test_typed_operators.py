@@ -191,4 +191,4 @@ def test_na_beside_numbers_has_no_order_and_no_sum():
         expected = getattr(values, compared)(pd.NA)
         pd.testing.assert_series_equal(getattr(ours, compared)(pd.NA).to_pandas(), expected)
     with pytest.raises(NotImplementedError, match=r"add: a column of float64 holds no NA.*Use nan"):
-        ours + pd.NA
+        _ = ours + pd.NA
