@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`replace`: other values in place of given ones."""
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
@@ -9,6 +10,7 @@ import pandas as pd
 
 from ..table._column import Column
 from ..table._distinct_values import through_values
+from ..table._holes import assumes_holes
 from ..table._in_place import with_inplace
 from ..table._ndframe import FrameBase, NDFrame
 from ..table._table import Table
@@ -88,9 +90,24 @@ def _replaced(column: Column, old: Any, new: Any, regex: Any, table: Table) -> C
         if not is_string or all(isinstance(value, str) or pd.isna(value) for _, value in pairs):
             return _replace_each(column, pairs, table) if pairs else column
     words = {} if new is ... else {"value": new}
-    return through_values(
-        column, table.num_rows, table.layout, lambda shown: shown.replace(old, **words), "replace"
-    )
+
+    def replaced(shown: pd.Series) -> pd.Series:
+        result = shown.replace(old, **words)
+        if assumes_holes() and not column.type.has_codes:
+            # A row may have a key: its value decides the dtype.
+            result = result.astype(_of_dtype(keys, shown.dtype).replace(old, **words).dtype)
+        return result
+
+    return through_values(column, table.num_rows, table.layout, replaced, "replace")
+
+
+def _of_dtype(keys: Sequence[Any], dtype: Any) -> pd.Series:
+    """The keys that a column of a dtype can hold."""
+    held = pd.Series(dtype=dtype)
+    for key in keys:
+        with contextlib.suppress(TypeError, ValueError):
+            held = pd.concat([held, pd.Series([key], dtype=dtype)])
+    return held
 
 
 def _is_string(key: object) -> bool:

@@ -96,6 +96,10 @@ FOUND = {
         ["f['I64h'].std()"],
         [pa.Table.from_pandas(pd.DataFrame({"I64h": [3]}, dtype="Int64")), pa.table({"k": [1]})],
     ),
+    "a time of a finer unit in place of another": (
+        ["f.assign(z=f['d'].replace(pd.Timedelta(0), pd.Timedelta(1)))"],
+        [pa.table({"d": pa.array([0, 3, 3], pa.duration("us"))}), pa.table({"k": [1]})],
+    ),
     "a key that one side misses": (
         ["merge(f, g, on='bh', how='right')"],
         [pa.table({"bh": [None, True]}), pa.table({"bh": [True, False, True], "k": [1, 1, 1]})],
