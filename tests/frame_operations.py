@@ -266,7 +266,7 @@ family(
     each("count", TYPED, lambda s: s.count()),
     each("std", "i8 x k b",
          lambda s: (s.std(), s.var(), s.var(ddof=0), s.sem()) if s.name != "b" else s.var(),
-             ulps=16),
+             ulps=64),
     each("median", "k x y b", lambda s: s.median(), ulps=2),
     each("quantile", "k x", lambda s: (s.quantile(0.3), s.quantile()), ulps=4),
     op("quantiles", "k x", lambda f: (f["x"].quantile([0, 0.25, 1]), f.quantile(0.5)), ulps=4),
