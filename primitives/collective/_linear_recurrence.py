@@ -75,6 +75,8 @@ def linear_recurrence(
 def solve_shards(arguments: Recurrence, reverse: bool, axis_name: AxisName) -> Array:
     """Solves the recurrence of checked arguments over all shards."""
     a, b, initial, encoding, num_valid = arguments.widened()
+    # NaN in padding rows must not reach the derivatives.
+    a, b = (fill_padding(rows, num_valid) for rows in (a, b))
     steps = ScanArguments((a, b), Scan(compose, reverse, False), None, num_valid)
     factors, results = scan_shards(steps, encoding, axis_name)
     if initial is not None:

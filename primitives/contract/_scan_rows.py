@@ -5,6 +5,7 @@ XLA compiles the loop to machine code that takes a few nanoseconds a row, and it
 depend on the number of rows. The derivative is one more loop, in the other direction.
 """
 
+import functools
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -24,6 +25,7 @@ def scan_rows_in_order(
     rows: Row,
     heads: Array | None,
     reverse: bool,
+    before: State | None = None,
 ) -> State:
     """Returns the state after each row.
 
@@ -31,29 +33,48 @@ def scan_rows_in_order(
         act: the state after a row, given the state before it.
         start: the state after a row that nothing comes before.
         rows: a pytree of arrays with one leading axis.
-        heads: flags of the rows that nothing comes before, `bool[rows]`, or None. The first row in
-            the order of the scan needs no flag.
+        heads: flags of the rows that nothing comes before, `bool[rows]`, or None.
         reverse: scans from the last row to the first.
+        before: the state before the first row; by default nothing comes before it.
 
     Cost:
         Work O(rows x row bytes), each row read and written once, one after the other.
     """
     axes = varying_axes(*jax.tree.leaves((rows, heads)))
     rows, heads = as_varying((rows, heads), axes)
-    num_rows = jax.tree.leaves(rows)[0].shape[0]
-    if num_rows == 0:
+    if jax.tree.leaves(rows)[0].shape[0] == 0:
         return jax.vmap(start)(rows)
-    first = num_rows - 1 if reverse else 0
-    is_start = jax.lax.iota(jnp.int32, num_rows) == first
-    is_start = as_varying(is_start, axes) if heads is None else is_start | heads
+    if before is None:
+        return _after_first(act, start, rows, heads, reverse)
 
-    def step(state: State, row_and_flag: tuple[Row, Array]) -> tuple[State, State]:
+    def step(state: State, row_and_flag: tuple[Row, Array | None]) -> tuple[State, State]:
         row, is_start = row_and_flag
-        state = jax.tree.map(
-            lambda alone, both: jnp.where(is_start, alone, both), start(row), act(state, row)
-        )
-        return state, state
+        after = act(state, row)
+        if is_start is not None:
+            after = jax.tree.map(functools.partial(jnp.where, is_start), start(row), after)
+        return after, after
 
-    # The first row starts: the state before it is of no account.
-    before = start(jax.tree.map(lambda leaf: leaf[first], rows))
-    return jax.lax.scan(step, before, (rows, is_start), reverse=reverse)[1]
+    return jax.lax.scan(step, as_varying(before, axes), (rows, heads), reverse=reverse)[1]
+
+
+def _after_first(
+    act: Callable[[State, Row], State],
+    start: Callable[[Row], State],
+    rows: Row,
+    heads: Array | None,
+    reverse: bool,
+) -> State:
+    """The scan whose first row is not part of the loop.
+
+    There it would not act, but its derivative would: NaN times zero is NaN.
+    """
+    first, others = (-1, slice(-1)) if reverse else (0, slice(1, None))
+    state = start(jax.tree.map(lambda leaf: leaf[first], rows))
+    rows, heads = jax.tree.map(lambda leaf: leaf[others], (rows, heads))
+    states = scan_rows_in_order(act, start, rows, heads, reverse, state)
+
+    def joined(of_first: Array, of_others: Array) -> Array:
+        parts = [of_first[None], of_others]
+        return jnp.concatenate(parts[::-1] if reverse else parts)
+
+    return jax.tree.map(joined, state, states)

@@ -132,8 +132,13 @@ def as_recurrence(
 def _solve_rows(arguments: Recurrence, reverse: bool) -> Array:
     a, b, initial, encoding, num_valid = arguments.widened()
     starts = start_flags(encoding.heads_inside(reverse), b.shape[0], num_valid, reverse)
+    is_padding = jax.lax.iota(jnp.int32, b.shape[0]) >= num_valid
     if initial is not None:
-        b = jnp.where(per_row(starts, b.ndim), a * initial[None] + b, b)
+        is_start = per_row(starts & ~is_padding, b.ndim)
+        # NaN in other rows must not reach the derivative of the initial value.
+        b = jnp.where(is_start, jnp.where(is_start, a, 0) * initial[None] + b, b)
+    # Padding rows start too: they pass nothing on, in either direction.
+    starts |= is_padding
     # Integers have no derivative.
     solve = _solve if jnp.issubdtype(b.dtype, jnp.inexact) else _solved
     return fill_padding(solve(a, b, starts, reverse), num_valid).astype(arguments.b.dtype)
@@ -150,7 +155,8 @@ def _solved(
     """The solution; a row that starts is its term. Linear in `b`."""
     if not scans_in_order():
         return scan(compose, (a, b), starts, reverse)[1]
-    return scan_rows_in_order(_next_state, lambda step: step[1], (a, b), starts, reverse)
+    before = jnp.zeros(b.shape[1:], b.dtype)
+    return scan_rows_in_order(_next_state, lambda step: step[1], (a, b), starts, reverse, before)
 
 
 def _next_state(h: Array, step: tuple[Array, Array]) -> Array:
@@ -166,9 +172,12 @@ def _solve(a: Array, b: Array, starts: Array, reverse: bool) -> Array:
 def _solve_jvp(reverse: bool, primals: Any, tangents: Any) -> tuple[Array, Array]:
     a, b, starts = primals
     h = _solve(a, b, starts, reverse)
+    is_start = per_row(starts, h.ndim)
     # h' = a' h + b', and each row follows from the tangent before it by the same factor.
     before = jnp.roll(h, -1 if reverse else 1, axis=0)
-    before = jnp.where(per_row(starts, h.ndim), jnp.zeros((), h.dtype), before)
+    before = jnp.where(is_start, jnp.zeros((), h.dtype), before)
     terms = tangents[0] * before + tangents[1]
+    # The factors of rows that start are not used, not even times zero.
+    a = jnp.where(is_start, jnp.zeros((), a.dtype), a)
     # A kernel has no transpose. That of a recurrence is one in the other direction.
     return h, _solved(a, terms, starts, reverse, scan_portably)

@@ -81,6 +81,24 @@ def test_derivatives_of_two_orders(num_rows, reverse):
     check_grads(solve, (a, b, np.array([0.5, 2.0])), order=2)
 
 
+@pytest.mark.parametrize("reverse", [False, True])
+def test_nan_of_padding_and_of_heads_stays_out_of_the_derivative(reverse):
+    a, b = np.full(5, 0.5), np.ones(5)
+    flags = np.array([True, False, True, False, True])
+    a[3:] = np.nan
+    # The factor of the row that starts the second segment is not used.
+    a[2] = 0.5 if reverse else np.nan
+
+    def total(a, b, flags, **settings):
+        return local.linear_recurrence(a, b, head_flags=flags, reverse=reverse, **settings).sum()
+
+    for_b = jax.grad(total, 1)(a, b, flags, num_valid=3)
+    np.testing.assert_array_equal(for_b, [1, 1.5, 1, 0, 0] if reverse else [1.5, 1, 1, 0, 0])
+    if reverse:
+        by_initial = jax.grad(lambda initial: total(a, b, flags, num_valid=3, initial=initial))(2.0)
+        np.testing.assert_array_equal(by_initial, 0.5 + 0.25 + 0.5)
+
+
 def test_the_derivative_is_a_recurrence_in_the_other_direction():
     a, b = steps_of((300, 2), "float64")
     weights = steps_of((300, 2), "float64", seed=5)[1]
