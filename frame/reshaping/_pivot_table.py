@@ -219,9 +219,11 @@ def _with_all_pairs(table: Any, fill_value: object, sort: bool) -> Any:
 
 
 def _combinations(labels: pd.Index, sort: bool) -> pd.MultiIndex:
+    # A level that has a number for its name is not the level of that number.
+    unnamed = labels.set_names([None] * labels.nlevels)
     levels = []
     for at in range(labels.nlevels):
-        level = labels.get_level_values(at).unique()
+        level = unnamed.get_level_values(at).unique()
         levels.append(level.sort_values(na_position="last") if sort else level)
     return pd.MultiIndex.from_product(levels, names=labels.names)
 

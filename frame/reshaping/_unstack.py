@@ -120,12 +120,15 @@ def _product(outer: pd.Index | None, inner: pd.Index) -> pd.Index:
     if outer is None:
         return inner
     positions = np.tile(np.arange(len(inner)), len(outer))
+    names = [*outer.names, *inner.names]
+    # A level that has a number for its name is not the level of that number.
+    outer, inner = (one.set_names([None] * one.nlevels) for one in (outer, inner))
     return pd.MultiIndex.from_arrays(
         [
             *(outer.get_level_values(n).repeat(len(inner)) for n in range(outer.nlevels)),
             *(inner.get_level_values(n).take(positions) for n in range(inner.nlevels)),
         ],
-        names=[*outer.names, *inner.names],
+        names=names,
     )
 
 

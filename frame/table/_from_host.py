@@ -102,7 +102,9 @@ def index_from(index: pd.Index, capacity: int, layout: Layout) -> RowIndex:
     """Converts a pandas index to row labels."""
     if isinstance(index, pd.RangeIndex):
         return RowIndex((), tuple(index.names), index.start, index.step)
-    levels = [index.get_level_values(level) for level in range(index.nlevels)]
+    # A level that has a number for its name is not the level of that number.
+    unnamed = index.set_names([None] * index.nlevels)
+    levels = [unnamed.get_level_values(level) for level in range(index.nlevels)]
     columns = (
         _level_from(level, capacity, layout, "index" if name is None else name)
         for level, name in zip(levels, index.names, strict=True)

@@ -154,3 +154,16 @@ def test_sizes_where_pandas_raises_or_loses_a_level():
 def test_labels_that_are_numbers_of_other_levels():
     rows = [["p", "A", "x", 10, 1.0], ["p", "A", "y", 11, 1.0], ["q", "B", "x", 12, 2.0]]
     assert_parity(lambda f: f.pivot_table(4, [0, 1, 3], [2]), pd.DataFrame(rows), ways=["eager"])
+    swapped = pd.DataFrame({0: [1, 1, 2], 1: [3, 4, 3], 2: [1.0, 2.0, 3.0], "x": ["a", "b", "a"]})
+    for columns in ([1, "x"], ["x", 1]):
+        for dropna in (True, False):
+            assert_parity(
+                lambda f, c=columns, d=dropna: f.pivot_table(2, 0, c, dropna=d),
+                swapped,
+                ways=["eager"],
+            )
+
+
+def test_levels_named_by_the_numbers_of_others():
+    labels = pd.MultiIndex.from_tuples([(1, "a"), (2, "b")], names=[1, 0])
+    assert_parity(lambda f: f, pd.DataFrame({"v": [1.0, 2.0]}, index=labels), ways=["eager"])
