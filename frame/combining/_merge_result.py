@@ -125,7 +125,7 @@ class _Merged:
         """
         if self.pairs.labels is not None:
             return column
-        if column.is_bool and not column.is_nullable and _may_miss_bools(key):
+        if column.is_bool and (key.left.column.is_of_objects or key.right.column.is_of_objects):
             return with_holes_elsewhere(column)
         if not _has_two_units(key):
             return column
@@ -187,11 +187,6 @@ class _Merged:
         if not self.columns and not index.levels:
             raise NotImplementedError("merge: the result must have a column or row labels.")
         return self.left._make_frame(self.columns, Labels(self.labels), table)
-
-
-def _may_miss_bools(key: Key) -> bool:
-    sides = key.left.column, key.right.column
-    return any(side.valid is not None and not side.is_nullable for side in sides)
 
 
 def _has_two_units(key: Key) -> bool:
