@@ -155,7 +155,8 @@ def _solved(
     """The solution; a row that starts is its term. Linear in `b`."""
     if not scans_in_order():
         return scan(compose, (a, b), starts, reverse)[1]
-    before = jnp.zeros(b.shape[1:], b.dtype)
+    # Of the rows, so that it lies on their mesh; a row that starts does not use it.
+    before = jnp.zeros_like(b[:1].sum(0))
     return scan_rows_in_order(_next_state, lambda step: step[1], (a, b), starts, reverse, before)
 
 
