@@ -104,6 +104,18 @@ def explicit_sharding(array: Any) -> Any:
     return sharding if any(axis is not None for axis in sharding.spec) else None
 
 
+def gather_sharding(rows: Any, ids: Any) -> Any:
+    """The explicit sharding of rows that are taken by replicated ids, or None.
+
+    Named, JAX divides a batch of ids whose rows are without one.
+    """
+    sharding = jax.typeof(ids).sharding
+    if explicit_sharding(rows) or explicit_sharding(ids) or not has_explicit_axes(sharding.mesh):
+        return None
+    spec = PartitionSpec(*(None,) * (rows.ndim - 1 + ids.ndim))
+    return NamedSharding(sharding.mesh, spec)
+
+
 def has_explicit_axes(mesh: MeshLike, axes: tuple[str, ...] | None = None) -> bool:
     """Whether any of these mesh axes, by default of all, is Explicit."""
     axes = mesh.axis_names if axes is None else axes

@@ -6,17 +6,22 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ...shardings._compat import like_varying
+from ...shardings._compat import gather_sharding, like_varying
 from ._key_bits import OrderedWord
 from ._typing import Array
 
 
 def take_rows(rows: Any, row_ids: Array, *, is_unique: bool = True) -> Any:
     """Takes rows by id from every leaf of a pytree; all ids must be in range."""
-    return jax.tree.map(
-        lambda leaf: leaf.at[row_ids].get(mode="promise_in_bounds", unique_indices=is_unique),
-        rows,
-    )
+
+    def take(leaf: Array) -> Array:
+        return leaf.at[row_ids].get(
+            mode="promise_in_bounds",
+            unique_indices=is_unique,
+            out_sharding=gather_sharding(leaf, row_ids),
+        )
+
+    return jax.tree.map(take, rows)
 
 
 def take_rows_or_zeros(

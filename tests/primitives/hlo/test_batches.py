@@ -13,16 +13,12 @@ from quick_compilation import UNOPTIMISED
 
 NUM_DEVICES = 2
 CASES = [case for case in op_cases.CASES if case.is_at("local")]
-# JAX gathers from an array without the batch, here row ids, by ids with it on Auto axes only.
-AUTO_ONLY = {"reduce_by_key", "unique"}
 
 
 @pytest.mark.parametrize("axis_type", [AxisType.Auto, AxisType.Explicit], ids=str)
 @pytest.mark.parametrize("number", range(len(CASES)), ids=[case.name for case in CASES])
 def test_no_call_of_a_batch_leaves_its_device(number, axis_type):
     case = CASES[number]
-    if axis_type == AxisType.Explicit and case.name in AUTO_ONLY:
-        axis_type = AxisType.Auto
     arrays = case.draw_batch(2 * NUM_DEVICES)
     run = jax.jit(jax.vmap(case.at("local")), compiler_options=UNOPTIMISED)
     mesh = jax.make_mesh((NUM_DEVICES,), ("batch",), axis_types=(axis_type,))
