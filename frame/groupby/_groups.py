@@ -113,7 +113,11 @@ def _factorized(keys: Sequence[Column], table: Table, options: Options) -> Group
     known_rows = known_rows if capacity <= row_capacity else None
     is_in_order = options.sort or by_first_row
     first_rows, of_groups = _first_rows(ids, known_rows, count, capacity, is_in_order, layout)
-    columns = _with_first_zeros(take_columns(keys, first_rows, layout), keys, table)
+    unique = take_columns(keys, first_rows, layout)
+    if options.dropna:
+        # Bools of groups without a missing key are no objects.
+        unique = [key.with_arrays((key.data, None)) for key in unique]
+    columns = _with_first_zeros(unique, keys, table)
     return Groups(ids, of_groups, columns, count, capacity, capacity, layout)
 
 

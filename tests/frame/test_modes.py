@@ -100,6 +100,14 @@ FOUND = {
         ["f.assign(z=f['d'].replace(pd.Timedelta(0), pd.Timedelta(1)))"],
         [pa.table({"d": pa.array([0, 3, 3], pa.duration("us"))}), pa.table({"k": [1]})],
     ),
+    "groups by bools beside wide integers": (
+        ["f.groupby(['bh', 'i64'], as_index=False).size()"],
+        [pa.table({"i64": [2**62, 0, 3], "bh": [None, None, True]}), pa.table({"k": [1]})],
+    ),
+    "no groups by bools": (
+        ["f.groupby(['bh', 'i64'], as_index=False).size()"],
+        [pa.table({"i64": [100, 0], "bh": pa.array([None] * 2, pa.bool_())}), pa.table({"k": [1]})],
+    ),
     "a key that one side misses": (
         ["merge(f, g, on='bh', how='right')"],
         [pa.table({"bh": [None, True]}), pa.table({"bh": [True, False, True], "k": [1, 1, 1]})],
