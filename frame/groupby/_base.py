@@ -95,7 +95,7 @@ class Grouped:
         `primitives._eager_reduction.reduce_eagerly` for the ways.
         """
         options, table, keys = self.options, self.table, self.key_columns
-        if table.capacity < LEAST_ROWS or is_traced(table, keys, columns):
+        if keys[0].capacity < LEAST_ROWS or is_traced(table, keys, columns):
             return None
         if not are_sums(plan, columns, table):
             return None
@@ -239,7 +239,9 @@ class GroupByBase:
         positions: dict[tuple[int, bool], int] = {}
         for at, spec in pairs:
             column = own[at]
-            check_reducible(spec.op, column, self._labels[at])
+            if column.kind != "number" or column.dtype.kind in "bc":
+                # Real numbers have all reductions.
+                check_reducible(spec.op, column, self._labels[at])
             if _on_host(column, spec) is None:
                 operand = at, _is_recoded(column, spec)
                 if operand not in positions:

@@ -32,9 +32,10 @@ def dense_groups(
     keys: Sequence[Column], table: Table, options: Options, all_categories: bool
 ) -> Groups | None:
     """The groups of keys of a small range; None for other keys."""
-    layout, most_segments = table.layout, 2 * max(table.capacity, LEAST_CAPACITY)
+    layout, num_rows = table.layout, keys[0].capacity
+    most_segments = 2 * max(num_rows, LEAST_CAPACITY)
     if layout.mesh is not None:
-        most_segments = min(most_segments, layout.most_groups(table.capacity))
+        most_segments = min(most_segments, layout.most_groups(num_rows))
     index = index_of_keys(keys, table, options.dropna, most_segments)
     if index is None:
         return None

@@ -44,6 +44,9 @@ class NumberPlan(NamedTuple):
 
 def common_dtype(a: np.dtype, b: np.dtype) -> np.dtype:
     """The dtype of an operation on two arrays: NumPy's promotion, or JAX's for bfloat16."""
+    if a == b:
+        # One of them is that of a column, which the device holds.
+        return a
     if jnp.bfloat16 in (a, b):
         return np.dtype(jnp.promote_types(a, b))
     return wide(np.result_type(a, b))

@@ -47,6 +47,8 @@ def combine(
 
     An operand is a Column or a Scalar. `names` are those of the columns, for errors.
     """
+    if all(_is_plain_number(a) and _is_plain_number(b) for a, b in pairs):
+        return _combine_number_pairs(op, pairs, num_rows)
     if op in COMPARISONS:
         pairs = [decode_pair(op, a, b) for a, b in pairs]
     if any(_is_nullable(a) or _is_nullable(b) for a, b in pairs):
@@ -54,8 +56,6 @@ def combine(
             _combine_nullable(op, a, b, num_rows, names[position : position + 1])
             for position, (a, b) in enumerate(pairs)
         )
-    if all(_is_number(a) and _is_number(b) for a, b in pairs):
-        return _combine_number_pairs(op, pairs, num_rows)
     results: dict[int, Column] = {}
     numbers: dict[int, tuple[Any, Any]] = {}
     for position, (a, b) in enumerate(pairs):
@@ -85,6 +85,10 @@ def _combine_nullable(op: str, a: object, b: object, num_rows: Count, names: obj
 
 def _is_number(side: Any) -> bool:
     return side.is_number if isinstance(side, Scalar) else side.is_numeric
+
+
+def _is_plain_number(side: Any) -> bool:
+    return _is_number(side) and not _is_nullable(side)
 
 
 def _of_lists_as_objects(side: object, num_rows: Count, op: str) -> Any:

@@ -5,7 +5,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-import numpy as np
+import jax
 from jax.core import Tracer
 
 from ._array_owners import needed_array
@@ -15,15 +15,6 @@ from ._table import Table
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _PACKAGE = __name__.split(".", maxsplit=1)[0]
-# Types of arrays, by whether they can be deleted: traced ones and those of the host cannot.
-DELETABLE: set[type] = set()
-PERMANENT: set[type] = {np.ndarray}
-
-
-def note_type(kind: type) -> None:
-    """Notes whether arrays of a type can be deleted."""
-    can_be = hasattr(kind, "is_deleted") and not issubclass(kind, Tracer)
-    (DELETABLE if can_be else PERMANENT).add(kind)
 
 
 def named(function: Function, name: str) -> Function:
@@ -51,7 +42,7 @@ def lost_arrays(owner: Any, table: Table) -> RuntimeError:
 
 def _is_gone(column: Column) -> bool:
     array = needed_array(column.stored)
-    return type(array) in DELETABLE and array.is_deleted()
+    return isinstance(array, jax.Array) and not isinstance(array, Tracer) and array.is_deleted()
 
 
 def _caller(owner: str) -> str:

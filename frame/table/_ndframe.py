@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import jax
 import numpy as np
 import pandas as pd
+from jax.core import Tracer
 
-from ._alive import DELETABLE, PERMANENT, lost_arrays, note_type
+from ._alive import lost_arrays
 from ._array_owners import needed_array
 from ._column import Column
 from ._column_labels import Labels
@@ -22,6 +23,10 @@ from ._row_index import RANGE
 from ._table import Table
 from ._tracing import is_traced
 from ._types import Axis, LabelOrLabels, LevelOrLevels
+
+# Types of arrays, by whether they can be deleted: traced ones and those of the host cannot.
+_DELETABLE: set[type] = set()
+_PERMANENT: set[type] = {np.ndarray}
 
 
 class NDFrame:
@@ -96,11 +101,11 @@ class NDFrame:
         for column in (*table.columns, *stored) if stored else table.columns:
             array = column.data if type(column) is Column else needed_array(column.stored)
             kind = type(array)
-            if kind in PERMANENT:
+            if kind in _PERMANENT:
                 continue
-            if kind not in DELETABLE:
-                note_type(kind)
-            if kind in DELETABLE and array.is_deleted():
+            if kind not in _DELETABLE:
+                _note_type(kind)
+            if kind in _DELETABLE and array.is_deleted():
                 raise lost_arrays(self, table)
         return table
 
@@ -249,6 +254,12 @@ class NDFrame:
     def sharding(self) -> Any:
         """The NamedSharding of the rows, or None on one device."""
         return self._layout.sharding
+
+
+def _note_type(kind: type) -> None:
+    """Notes whether arrays of a type can be deleted."""
+    can_be = hasattr(kind, "is_deleted") and not issubclass(kind, Tracer)
+    (_DELETABLE if can_be else _PERMANENT).add(kind)
 
 
 def as_series(values: Any) -> Any:
