@@ -49,6 +49,7 @@ from ._global._segment_shift import segment_shift
 from ._global._segmented_scan import segmented_scan
 from ._global._segmented_sort import segmented_sort
 from ._global._sets import set_difference, set_intersection, set_union
+from ._global._shuffle import random_permutation, shuffle
 from ._global._unique import unique
 from ._global._windowed_reduce import windowed_reduce
 from .collective import Partitioned
@@ -110,6 +111,7 @@ __all__ = [
     "quantile",
     "radix_argsort",
     "radix_sort",
+    "random_permutation",
     "rebalance",
     "reduce",
     "reduce_by_key",
@@ -144,6 +146,7 @@ __all__ = [
     "set_difference",
     "set_intersection",
     "set_union",
+    "shuffle",
     "top_k",
     "unique",
     "windowed_reduce",

@@ -28,8 +28,8 @@ TREE_COLLECTIVES = {
 }  # fmt: skip
 # Public functions that take no rows.
 NOT_OPS = {"backend", "even_share"} | TREE_COLLECTIVES
-# `combine` takes what `dispatch` returns, and is in its case.
-NOT_OPS |= {"combine"}
+# `combine` takes what `dispatch` returns, and is in its case; samples and permutations take none.
+NOT_OPS |= {"combine", "random_permutation", "sample"}
 # Other names of `segment_reduce`, with the same code and documentation.
 NAMED_FORMS = {f"segment_{op}" for op in SEGMENT_OPS}
 
@@ -194,6 +194,12 @@ def segmented_scan_by_id(f: Any, x: Any, rows: Any, segment_ids: Any, **at: Any)
 def segment_rank(f: Any, x: Any, segment_ids: Any, **at: Any) -> Any:
     ranks = {method: f(x, segment_ids, 3, method=method, **at) for method in RANK_METHODS}
     return ranks, f((segment_ids % 2, x), segment_ids // 2, 2, descending=(True, False), **at)
+
+
+def segment_sample(f: Any, segment_ids: Any, weights: Any, **at: Any) -> Any:
+    key = jax.random.key(1)
+    weighted = f(key, segment_ids, 3, 2, weights=jax.lax.stop_gradient(weights), **at)
+    return weighted, f(key, segment_ids, 3, 2, **at)
 
 
 def affine(left: Any, right: Any) -> Any:
@@ -361,6 +367,7 @@ CASES = (
         tolerance=4,
     ),
     OpCase("segment_rank", (few_keys, ids), segment_rank, fixed=(0,)),
+    OpCase("segment_sample", (ids, few_keys), segment_sample),
     OpCase("segment_reduce", (keys, ids), segment_reduce, tolerance=8),
     OpCase(
         "segment_shift",
@@ -381,6 +388,12 @@ CASES = (
     ),
     OpCase("segmented_scan", (keys, pairs, ids, mask), segmented_scan, tolerance=64),
     OpCase("segmented_scan", (keys, pairs, ids), segmented_scan_by_id, tolerance=64),
+    OpCase(
+        "shuffle",
+        (pairs, ids),
+        lambda f, rows, to, **at: f(jax.random.key(1), (rows, to), **at),
+        moved=lambda rows, result: (rows[0], result[0]),
+    ),
     OpCase("select_rank", (keys,), lambda f, x, **at: f(x, RANKS, **at)),
     *(
         OpCase(

@@ -839,3 +839,16 @@ def join_asof(
 
     rows = [match(i) if i < valid_left and is_time[i] else -1 for i in range(num_left)]
     return np.array(rows, np.int32)
+
+
+def random_words(key: Any, num_rows: int) -> np.ndarray:
+    """The words of the keys that each row's number derives from a key."""
+    keys = [jax.random.fold_in(key, row) for row in range(num_rows)]
+    words = [np.asarray(jax.random.key_data(key))[:2] for key in keys]
+    return np.array(words, np.uint32).reshape(num_rows, 2)
+
+
+def random_permutation(key: Any, num_rows: int) -> np.ndarray:
+    """Row ids in the order of their words."""
+    high, low = random_words(key, num_rows).T
+    return np.lexsort((low, high)).astype(np.int32)

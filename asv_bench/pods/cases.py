@@ -83,6 +83,9 @@ CASES: dict[str, Case] = {
     "repeat_rows": Case(
         (INT,), lambda mesh, n: primitives.repeat_rows(n, mesh, capacity=len(n)), moved=1
     ),
+    "shuffle": Case(
+        (FLOAT,), lambda mesh, x: primitives.shuffle(jax.random.key(7), x, mesh), moved=1
+    ),
     "rebalance": Case(
         (FLOAT, INT),
         lambda mesh, x, n: primitives.rebalance(x, n, mesh),

@@ -55,6 +55,10 @@ class Case(NamedTuple):
 INT, UINT, FLOAT, BOOL = "int32", "uint32", "float32", "bool"
 
 
+def _key() -> jax.Array:
+    return jax.random.key(7)
+
+
 def _ranked(ids: jax.Array) -> tuple[jax.Array, ...]:
     """What a mixture of experts writes in `jax.numpy` for `bucket_order`."""
     order = jnp.argsort(ids)
@@ -223,6 +227,20 @@ CASES: dict[str, Case] = {
         lambda x: jnp.quantile(x, jnp.array([0.25, 0.5, 0.75])),
     ),
     "select_rank": Case((FLOAT,), lambda x: local.select_rank(x, jnp.array([0, 100, 10_000]))),
+    "random_permutation": Case(
+        (INT,),
+        lambda x: local.random_permutation(_key(), len(x)),
+        lambda x: jax.random.permutation(_key(), len(x)),
+        MANY_ROWS,
+    ),
+    "shuffle": Case(
+        (FLOAT,), lambda x: local.shuffle(_key(), x), lambda x: jax.random.permutation(_key(), x)
+    ),
+    "sample": Case(
+        (FLOAT,),
+        lambda w: local.sample(_key(), len(w), TOP, weights=w),
+        lambda w: jax.random.choice(_key(), len(w), (TOP,), replace=False, p=w),
+    ),
     "top_k": Case((FLOAT,), lambda x: local.top_k(x, TOP), lambda x: lax.top_k(x, TOP), MANY_ROWS),
     **{f"segment_{op}": _segment_case(op) for op in SEGMENT_OPS},
     "segment_sum of many": Case(
@@ -243,6 +261,7 @@ CASES: dict[str, Case] = {
         (FLOAT, INT), lambda x, s: local.segment_quantile(x, s, NUM_SEGMENTS, 0.5)
     ),
     "segment_rank": Case((FLOAT, INT), lambda x, s: local.segment_rank(x, s, NUM_SEGMENTS)),
+    "segment_sample": Case((INT,), lambda s: local.segment_sample(_key(), s, NUM_SEGMENTS, 4)),
     "segment_shift": Case((FLOAT, INT), lambda x, s: local.segment_shift(x, s, NUM_SEGMENTS)),
     "segment_softmax": Case((FLOAT, INT), lambda x, s: local.segment_softmax(x, s, NUM_SEGMENTS)),
     "segment_top_k": Case((FLOAT, INT), lambda x, s: local.segment_top_k(x, s, NUM_SEGMENTS, 4)),

@@ -54,6 +54,7 @@ from ._segmented_scan import segmented_scan
 from ._segmented_sort import segmented_sort
 from ._select_rank import select_rank
 from ._sets import KeySet, set_difference, set_intersection, set_union
+from ._shuffle import random_permutation, shuffle
 from ._stages import Pipelined, stack_stages
 from ._top_k import TopK, top_k
 from ._tree_collectives import (
@@ -120,6 +121,7 @@ __all__ = [
     "quantile",
     "radix_argsort",
     "radix_sort",
+    "random_permutation",
     "rebalance",
     "reduce",
     "reduce_by_key",
@@ -157,6 +159,7 @@ __all__ = [
     "set_intersection",
     "set_union",
     "shift",
+    "shuffle",
     "stack_stages",
     "top_k",
     "unique",

@@ -25,6 +25,7 @@ from ._reduce import Reduced, reduce
 from ._reduce_by_key import ReducedRuns, reduce_by_key
 from ._repeat_rows import Repeated, repeat_rows
 from ._run_length_encode import RunLengths, run_length_encode
+from ._sample import Sampled, sample, segment_sample
 from ._scan import exclusive_scan, inclusive_scan
 from ._searchsorted import searchsorted
 from ._segment_normalize import segment_normalize, segment_softmax
@@ -55,6 +56,7 @@ from ._segmented_scan import segmented_scan
 from ._segmented_sort import segmented_sort
 from ._select_rank import select_rank
 from ._sets import KeySet, set_difference, set_intersection, set_union
+from ._shuffle import random_permutation, shuffle
 from ._top_k import TopK, top_k
 from ._unique import Unique, unique
 from ._window_bounds import WindowBounds
@@ -75,6 +77,7 @@ __all__ = [
     "ReducedRuns",
     "Repeated",
     "RunLengths",
+    "Sampled",
     "TopK",
     "Unique",
     "WindowBounds",
@@ -100,10 +103,12 @@ __all__ = [
     "quantile",
     "radix_argsort",
     "radix_sort",
+    "random_permutation",
     "reduce",
     "reduce_by_key",
     "repeat_rows",
     "run_length_encode",
+    "sample",
     "searchsorted",
     "segment_all",
     "segment_any",
@@ -122,6 +127,7 @@ __all__ = [
     "segment_quantile",
     "segment_rank",
     "segment_reduce",
+    "segment_sample",
     "segment_shift",
     "segment_softmax",
     "segment_std",
@@ -134,6 +140,7 @@ __all__ = [
     "set_difference",
     "set_intersection",
     "set_union",
+    "shuffle",
     "top_k",
     "unique",
     "windowed_reduce",

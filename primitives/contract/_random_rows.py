@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random numbers of rows: each depends on the key and the row's number alone.
+
+So they are the same however the rows lie on devices, and a job that resumes draws them again.
+"""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ._arguments import type_of
+from ._typing import Array
+
+# A key's words, and the name of its generator, which is static.
+KeyWords = Array
+
+
+def as_key_words(key: Any, caller: str, name: str = "key") -> tuple[KeyWords, Any]:
+    """Checks one key of `jax.random`; returns its words, and its generator."""
+    is_key = isinstance(key, jax.Array) and (
+        jnp.issubdtype(key.dtype, jax.dtypes.prng_key)
+        or (key.dtype == jnp.uint32 and key.ndim == 1)
+    )
+    if not is_key:
+        raise TypeError(
+            f"{caller}: {name} must be a key of jax.random, got {type_of(key)}. Make one with "
+            "jax.random.key(seed)."
+        )
+    generator = jax.random.key_impl(key)
+    if jnp.issubdtype(key.dtype, jax.dtypes.prng_key):
+        if key.ndim:
+            raise ValueError(
+                f"{caller}: {name} must be one key, got {type_of(key)}. Use jax.vmap for several."
+            )
+        key = jax.random.key_data(key)
+    return key, generator
+
+
+def random_words(words: KeyWords, generator: Any, row_ids: Array) -> tuple[Array, Array]:
+    """Two random words of 32 bits for each row: those of the key that the row's number derives."""
+    key = jax.random.wrap_key_data(words, impl=generator)
+
+    def of_row(row_id: Array) -> Array:
+        own = key
+        if row_id.dtype.itemsize == 8:
+            own = jax.random.fold_in(own, (row_id >> 32).astype(jnp.uint32))
+        own = jax.random.fold_in(own, row_id.astype(jnp.uint32))
+        return jax.random.key_data(own)[:2]
+
+    derived = jax.vmap(of_row)(row_ids)
+    return derived[:, 0], derived[:, 1]
+
+
+def arrivals(words: tuple[Array, Array], weights: Array | None) -> Array:
+    """When each row arrives in a race: the first k are a sample without replacement.
+
+    The time of a row with a weight has an exponential distribution with the weight as its rate,
+    float32. Rows without weights arrive in random order, and the time is any number.
+    """
+    high, low = words
+    if weights is None:
+        return high
+    # All 64 bits count where the number is small, and that is where the first rows lie.
+    uniform = high.astype(jnp.float32) * np.float32(2**-32)
+    uniform += low.astype(jnp.float32) * np.float32(2**-64)
+    uniform = jnp.minimum(uniform, np.float32(1 - 2**-24))
+    times = -jnp.log1p(-uniform) / jnp.where(weights > 0, weights, np.float32(1))
+    return jnp.minimum(times, jnp.finfo(jnp.float32).max)
