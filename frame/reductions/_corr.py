@@ -19,6 +19,7 @@ from ..table._dtypes import narrowed, wide
 from ..table._from_host import index_from
 from ..table._layout import ONE_DEVICE, Layout
 from ..table._ndframe import FrameBase, SeriesBase
+from ..table._object_functions import of_rows
 from ..table._table import Count, Table, as_count, is_row
 from ..table._tracing import is_traced
 from ..table._user_functions import as_pandas
@@ -174,6 +175,13 @@ def check_method(method: object, caller: str) -> None:
         )
 
 
+def as_number(column: Column, label: Hashable, num_rows: Count, caller: str) -> Column:
+    """The column of real numbers; objects are converted, as in pandas. Raises for others."""
+    if column.kind == "object":
+        column = of_rows(column, num_rows, lambda values: values.astype("float64"), caller)
+    return check_number(column, label, caller)
+
+
 def check_number(column: Column, label: Hashable, caller: str) -> Column:
     """Returns the column; raises unless it holds real numbers."""
     if column.kind in ("string", "category", "object"):
@@ -255,8 +263,8 @@ def paired(
     """The column of a series and that of another, aligned; raises unless both hold numbers."""
     if not isinstance(other, SeriesBase):
         raise TypeError(f"unsupported type: {type(other)}")
-    own = check_number(own, label, op)
-    return own, check_number(aligned_column(other, table), other._name, op)
+    theirs = as_number(aligned_column(other, table), other._name, table.num_rows, op)
+    return as_number(own, label, table.num_rows, op), theirs
 
 
 class FrameCorrelation(FramePairs, FrameBase):
@@ -270,14 +278,16 @@ class FrameCorrelation(FramePairs, FrameBase):
         if check_flag(numeric_only, "numeric_only"):
             frame = self._columns_at(self._pick(lambda column: column.counts_as_number))
         table, labels = frame._table, frame._labels
-        for column, label in zip(table.columns, labels, strict=True):
-            check_number(column, label, op)
+        numbers = [
+            as_number(column, label, table.num_rows, op)
+            for column, label in zip(table.columns, labels, strict=True)
+        ]
         size = len(labels)
         capacity = ONE_DEVICE.capacity_for(size)
         columns: Any = ()
         if size:
             statistic = Statistic(op, max(min_periods or 1, 1), ddof, True)
-            columns = tuple(map(bare, table.columns))
+            columns = tuple(map(bare, numbers))
             matrix = _covariances(columns, table.all_rows, statistic, table.layout)
             xp = jnp if is_traced(matrix) else np
             columns = xp.pad(xp.asarray(matrix), ((0, capacity - size), (0, 0))).T

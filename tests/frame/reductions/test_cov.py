@@ -3,6 +3,7 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same_error, on_device
 
@@ -38,3 +39,14 @@ def test_wrong_uses_are_pandas_errors():
         assert_same_error(lambda f: f.cov(), frame[["k", time]])
         assert_same_error(lambda f: f.cov(numeric_only=True), frame[["k", time]])
     assert_same_error(lambda f: f.k.cov(), frame)
+
+
+@pytest.mark.parametrize("values", [[None, None], [3, None, 5.0, 1], [True, None, False]])
+def test_objects_are_converted_to_numbers(values):
+    frame = pd.DataFrame({"o": pd.Series(values, dtype=object), "x": np.arange(len(values)) ** 2.0})
+    assert_parity(lambda f: (f.cov(), f.corr(), f.o.cov(f.x)), frame, ways=["eager"], ulps=ULPS)
+
+
+def test_objects_that_are_no_numbers_are_pandas_errors():
+    frame = pd.DataFrame({"o": pd.Series([b"a", b"b"], dtype=object), "x": [1.0, 2.0]})
+    assert_same_error(lambda f: f.cov(), frame)
