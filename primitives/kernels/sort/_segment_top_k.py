@@ -8,6 +8,7 @@ import numpy as np
 from ....shardings._compat import like_varying
 from ...contract._key_bits import OrderedWord
 from ...contract._platform import by_platform
+from ...contract._take import take_rows
 from ...contract._typing import Array
 from ..base._foreign import call, word_attribute
 from ..base._library import is_native
@@ -74,11 +75,12 @@ def _by_sort(column: OrderedWord, segment_ids: Array, num_segments: int, k: int)
     is_member = (segment_ids >= 0) & (segment_ids < num_segments)
     ids = jnp.where(is_member, segment_ids, num_segments)
     by_word = argsort_words(column, jnp.int32(num_rows))
-    segment_word = OrderedWord(ids[by_word].astype(jnp.uint32), 0, 32)
-    row_ids = by_word[argsort_words(segment_word, jnp.int32(num_rows))]
+    segment_word = OrderedWord(take_rows(ids, by_word).astype(jnp.uint32), 0, 32)
+    row_ids = take_rows(by_word, argsort_words(segment_word, jnp.int32(num_rows)))
     zeros = like_varying(jnp.zeros((num_segments,), jnp.int32), ids)
     counts = zeros.at[ids].add(1, mode="drop")
     begins = jnp.cumsum(counts, dtype=jnp.int32) - counts
     ranks = jax.lax.broadcasted_iota(jnp.int32, (num_segments, k), 1)
     positions = jnp.minimum(begins[:, None] + ranks, num_rows - 1)
-    return jnp.where(ranks < counts[:, None], row_ids[positions], -1)
+    taken = take_rows(row_ids, positions, is_unique=False)
+    return jnp.where(ranks < counts[:, None], taken, -1)
