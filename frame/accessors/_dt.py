@@ -159,10 +159,6 @@ class DatetimeMethods(TimeMethods):
     def isocalendar(self) -> Any:
         """A frame of the ISO year, week and day of the week, which starts on Monday, from 1.
 
-        Differences from pandas:
-            The numbers are uint32, the year int32, and float64 if a time is missing: columns have
-            no nullable dtypes.
-
         Example:
             >>> import pandas as pd
             >>> from jaxframes.frame import JaxSeries
@@ -172,7 +168,7 @@ class DatetimeMethods(TimeMethods):
         parts = {"year": "iso_year", "week": "iso_week", "day": "iso_day"}
         dtypes = (jnp.int32, jnp.uint32, jnp.uint32)
         columns = [
-            self._part_column(part, dtype)
+            self._part_column(part, dtype, "masked")
             for part, dtype in zip(parts.values(), dtypes, strict=True)
         ]
         return self._series._make_frame(columns, Labels.of(parts))

@@ -11,6 +11,7 @@ import pandas as pd
 from ..table._column import Column, of_family
 from ..table._dtypes import wide
 from ..table._ndframe import SeriesBase
+from ..table._nullable import Family
 from ..table._take import any_missing, settled
 from ..table._tracing import is_traced
 from ..table._units import PER_SECOND, with_unit
@@ -113,7 +114,8 @@ class TimeMethods:
             walls = instants(walls, zone, self._series._table, ambiguous, nonexistent)
         return self._series._with_column(walls)
 
-    def _part_column(self, part: str, dtype: Any = None) -> Column:
+    def _part_column(self, part: str, dtype: Any = None, family: Family | None = None) -> Column:
+        """A field of each time; with a `family` its dtype is nullable, whatever the times are."""
         data = part_of(self._walls.data, part, self.unit)
         if data.dtype == jnp.bool_:
             if not self._column.is_nullable:
@@ -136,5 +138,5 @@ class TimeMethods:
             # In Arrow, parts of days are of 32 bits.
             is_short = self._column.kind == "timedelta"
             data = data.astype(wide(np.int32 if is_short else np.int64))
-        column = of_family(Column(data, present), self._column.family)
+        column = of_family(Column(data, present), self._column.family or family)
         return settled(column, num_rows)

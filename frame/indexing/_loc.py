@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`loc` and dropping of rows: selection by label."""
 
+import dataclasses
 import sys
 from typing import Any, Self
 
@@ -152,7 +153,9 @@ class LabelSelection(LevelSelection, RowSelection):
         positions, missing = selected.index.get_indexer_non_unique(pd.Index(labels))
         if len(missing):
             raise KeyError(f"{[labels[position] for position in missing]} not in index")
-        return selected._taken(positions)
+        taken = selected._taken(positions)
+        # The labels are those of the list, which has no frequency.
+        return taken._with_index(dataclasses.replace(taken._table.index, freq=None))
 
     def _flags_of(self, labels: object, level: int = 0) -> Array:
         return flags_in(self._table.index_columns()[level], labels, self._table, "loc")

@@ -4,6 +4,8 @@
 from collections.abc import Callable
 from typing import Any, Self
 
+import pandas as pd
+
 from ..table._arguments import only_rows
 from ..table._column import Column
 from ..table._ndframe import NDFrame
@@ -54,5 +56,10 @@ class LabelTimeZones(NDFrame):
         if times.kind != "datetime" or (level is None and len(levels) > 1):
             raise TypeError("index is not a valid DatetimeIndex or PeriodIndex")
         levels[position] = change(times)
-        index = RowIndex(tuple(levels), self._table.index.names)
+        freq = self._table.index.freq
+        # Equal distances of instants are none on clocks that change, and days the other way round.
+        to_utc = method == "tz_localize" and str(levels[position].type.zone) == "UTC"
+        if isinstance(freq, pd.offsets.Tick) != (method == "tz_convert") and not to_utc:
+            freq = None
+        index = RowIndex(tuple(levels), self._table.index.names, freq=freq)
         return self._like(self._table.replace(index=index))

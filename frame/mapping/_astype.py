@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`astype`: casts columns to another dtype."""
 
+import contextlib
 import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
@@ -193,13 +194,22 @@ class Cast(NDFrame):
             )
         except (ValueError, TypeError) as error:
             if errors == "ignore":
-                return self._like(table)
+                return self._each_if_possible(wanted)
             names = [self._names[position] for position in wanted]
             named = f"column {names[0]!r}" if len(names) == 1 else f"columns {names}"
             error.add_note(f"astype: while casting {named}")
             raise
         for position, column in zip(wanted, results, strict=True):
             columns[position] = column
+        return self._with_columns(columns)
+
+    def _each_if_possible(self, wanted: Mapping[int, Any]) -> Self:
+        """Casts each column on its own; those that cannot be cast stay as they are."""
+        table, columns = self._table, list(self._table.columns)
+        for position, dtype in wanted.items():
+            with contextlib.suppress(ValueError, TypeError):
+                before = [columns[position]]
+                (columns[position],) = cast_columns(before, [dtype], table.num_rows, table.layout)
         return self._with_columns(columns)
 
     def _dtypes_by_position(self, dtype: object) -> dict[int, Any]:

@@ -14,6 +14,7 @@ from ..table._holes import assumes_holes
 from ..table._in_place import with_inplace
 from ..table._ndframe import FrameBase, NDFrame
 from ..table._table import Table
+from ..table._tracing import is_traced
 from ._isin import flags_in
 from ._lookup import host_values
 from ._missing import missing_flags
@@ -80,7 +81,11 @@ def _replaced(column: Column, old: Any, new: Any, regex: Any, table: Table) -> C
     old, new = host_values(old), host_values(new)
     keys, values = _as_pairs(old, new)
     is_string = column.kind == "string"
-    if is_string or (column.is_numeric and not column.is_bool):
+    # Numbers beside None are objects, which programs do not have: there None is a missing number.
+    has_none = any(value is None for value in values) and (
+        is_string or not is_traced(column, table.num_rows)
+    )
+    if not has_none and (is_string or (column.is_numeric and not column.is_bool)):
         # A key of another type matches nothing.
         pairs = [
             (_weak(key, column), value)

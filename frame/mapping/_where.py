@@ -178,8 +178,8 @@ def choose_scalar(keep: Array, column: Column, value: object, table: Table, meth
         column = as_objects(column, table.num_rows, method)
     try:
         promoted = _promoted_for(column, value)
-    except (pd.errors.OutOfBoundsDatetime, pd.errors.OutOfBoundsTimedelta):
-        # A time past the range of the column is an error only if a row needs it.
+    except ValueError:
+        # A time or a number past the range of the column is an error only if a row needs it.
         if is_traced(keep, table.num_rows) or any_missing(keep, table.num_rows):
             raise
         return column
@@ -224,7 +224,7 @@ def _promoted_number(dtype: np.dtype, value: Any, of: type, text: str) -> pd.Ser
 
 def _promoted(like: pd.Series, value: Any) -> pd.Series:
     """A scalar in the dtype that pandas gives a column of one row for it."""
-    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+    if isinstance(value, int) and not -(2**63) <= value < 2**64 and like.dtype.kind != "f":
         # pandas gives objects, or fails for int64.
         return pd.Series([value], dtype=object)
     try:

@@ -10,7 +10,7 @@ import pandas as pd
 from ..align._align import aligned_column, same_labels
 from ..combining._concat import concat
 from ..table._arguments import axis_number, check_flag
-from ..table._column import NUMBER
+from ..table._column import NUMBER, of_family
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._tracing import is_traced
 from ..table._types import Axis
@@ -107,6 +107,9 @@ def _of_frames(this: Any, that: Any, is_across: bool, drop: bool) -> Any:
     else:
         pairs = zip(left._table.columns, right._table.columns, strict=True)
         found = _column_of(left, [of_pair(pair, left._table, _correlation(1)) for pair in pairs])
+        columns = [*left._table.columns, *right._table.columns]
+        family = next((column.family for column in columns if column.is_nullable), None)
+        found = found._with_column(of_family(found._only, family))
         if drop:
             return found
         rest = this.columns.union(that.columns).difference(left.columns)

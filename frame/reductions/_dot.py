@@ -13,10 +13,11 @@ import pandas as pd
 from ...primitives.staging import tiered
 from ..align._align import positions_of_labels, same_labels
 from ..ops._array_ops import common_dtype
-from ..table._column import NUMBER, Array, Column, as_floats
+from ..table._column import NUMBER, Array, Column, as_floats, of_family
 from ..table._column_labels import Labels
 from ..table._layout import Layout
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._nullable import Family
 from ..table._table import Count, Table, is_row
 from ..table._take import take_columns
 from ..table._to_host import host_array
@@ -62,7 +63,8 @@ class FrameDot(FrameBase):
                 raise ValueError(f"Dot product shape mismatch, {self.shape} vs {right.shape}")
             right = right[:, None] if right.ndim == 1 else right
         products = _products(left, right, self._table.num_rows, self._layout)
-        columns = [Column(product) for product in products]
+        family = _family(self._table, other)
+        columns = [of_family(Column(product), family) for product in products]
         if getattr(other, "ndim", 1) == 1:
             return self._make_series(columns[0], None)
         is_frame = isinstance(other, FrameBase)
@@ -106,12 +108,13 @@ class SeriesDot(SeriesBase):
         if not isinstance(other, FrameBase):
             return jnp.stack(values) if is_in_jit else np.stack([host_array(v) for v in values])
         labels = other._labels.index
+        family = _family(table, other)
         if is_in_jit:
             pairs = [(value, False) for value in values]
             found = traced_table(pairs, [NUMBER] * len(pairs), labels, "dot")
         else:
             found = table_of_series(pd.Series([host_array(v)[()] for v in values], labels))
-        return self._make_series(found.columns[0], self._name, found)
+        return self._make_series(of_family(found.columns[0], family), self._name, found)
 
 
 def _on_device(other: object, layout: Layout) -> Any:
@@ -122,6 +125,12 @@ def _on_device(other: object, layout: Layout) -> Any:
     if isinstance(other, (NDFrame, jax.Array, np.ndarray, list)):
         return other
     raise TypeError(f"unsupported type: {type(other)}")
+
+
+def _family(table: Table, other: object) -> Family | None:
+    """The family of the dtype of products: that of the first nullable column."""
+    columns = [*table.columns, *(other._table.columns if isinstance(other, NDFrame) else ())]
+    return next((column.family for column in columns if column.is_nullable), None)
 
 
 def _numbers(columns: Sequence[Column]) -> tuple[Array, ...]:

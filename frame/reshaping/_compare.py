@@ -64,6 +64,9 @@ class Comparison(NDFrame):
         left: Any = self
         right: Any = other
         differs = ~((left == right) | (left.isna() & right.isna()))
+        if any(column.is_nullable for column in differs._table.columns):
+            # A value differs from a missing one, which compares to NA.
+            differs = differs.fillna(True)
         if not check_flag(keep_equal, "keep_equal"):
             left, right = left.where(differs), right.where(differs)
         if not check_flag(keep_shape, "keep_shape"):

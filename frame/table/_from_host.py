@@ -26,7 +26,7 @@ from ._dictionary import (
 from ._layout import Layout
 from ._lists_on_host import is_list, is_record, lists_from_arrow, shown_type
 from ._nullable import default_dtype, family_of, is_nullable
-from ._row_index import RowIndex
+from ._row_index import RowIndex, frequency_of
 from ._types import DtypeLike
 from ._unencoded import as_unencoded
 from ._zones import in_utc, zone_label
@@ -109,7 +109,7 @@ def index_from(index: pd.Index, capacity: int, layout: Layout) -> RowIndex:
         _level_from(level, capacity, layout, "index" if name is None else name)
         for level, name in zip(levels, index.names, strict=True)
     )
-    return RowIndex(tuple(columns), tuple(index.names))
+    return RowIndex(tuple(columns), tuple(index.names), freq=frequency_of(index))
 
 
 def labels_at_positions(

@@ -19,7 +19,13 @@ from ._to_host import to_host
 from ._tracing import FoundOnce, at_once
 
 
-@jax.tree_util.register_dataclass
+@functools.partial(
+    jax.tree_util.register_dataclass,
+    data_fields=["stored"],
+    meta_fields=["names", "start", "step", "has_positions", "missing_last"],
+    # Frames whose times have another frequency share programs, which return none.
+    drop_fields=["freq"],
+)
 @dataclasses.dataclass(frozen=True)
 class RowIndex:
     """The labels of a frame's rows. A pytree.
@@ -33,14 +39,16 @@ class RowIndex:
             Rows selected from a range store these: they are half as wide as int64 labels.
         missing_last: whether missing labels come behind others where levels become columns. They do
             for the keys of groups; other levels have them in front, as in pandas.
+        freq: the frequency of the times that the labels were selected from, known outside `jit`.
     """
 
     stored: tuple[Column, ...] = ()
-    names: tuple[Hashable, ...] = dataclasses.field(default=(None,), metadata={"static": True})
-    start: int = dataclasses.field(default=0, metadata={"static": True})
-    step: int = dataclasses.field(default=1, metadata={"static": True})
-    has_positions: bool = dataclasses.field(default=False, metadata={"static": True})
-    missing_last: bool = dataclasses.field(default=False, metadata={"static": True})
+    names: tuple[Hashable, ...] = (None,)
+    start: int = 0
+    step: int = 1
+    has_positions: bool = False
+    missing_last: bool = False
+    freq: Any = None
 
     @property
     def is_range(self) -> bool:
@@ -97,7 +105,7 @@ class RowIndex:
             return pd.RangeIndex(self.start, stop, self.step, name=self.names[0])
         arrays = [to_host(level, num_rows) for level in self.levels]
         if len(arrays) == 1:
-            return as_pandas_index(arrays[0], self.names[0])
+            return with_frequency(as_pandas_index(arrays[0], self.names[0]), self.freq)
         levels = [as_pandas_index(array, None) for array in arrays]
         return pd.MultiIndex.from_arrays(levels, names=list(self.names))
 
@@ -108,6 +116,39 @@ RANGE = RowIndex()
 def as_pandas_index(values: Any, name: Hashable) -> pd.Index:
     """A pandas index with the dtype of the values."""
     return pd.Index(values, dtype=values.dtype, name=name)
+
+
+def frequency_of(index: Any) -> Any:
+    """The frequency of an index of times, or None."""
+    is_of_times = isinstance(index, (pd.DatetimeIndex, pd.TimedeltaIndex))
+    return index.freq if is_of_times else None
+
+
+def with_frequency(index: Any, freq: Any) -> pd.Index:
+    """Labels that were selected from times of a frequency, with their own one.
+
+    As in pandas, labels at equal distances have a multiple of it, and others have none.
+    """
+    if freq is None:
+        return index
+    if len(index) > 1:
+        num_steps = _num_steps(index[0], index[1], freq)
+        if num_steps == 0:
+            return index
+        freq = freq * num_steps
+    try:
+        return type(index)(index, freq=freq)
+    except ValueError:
+        return index
+
+
+def _num_steps(first: Any, second: Any, freq: Any) -> int:
+    """The number of steps from a time to another one, negative if it is earlier; 0 if unknown."""
+    if pd.isna(first) or pd.isna(second):
+        return 0
+    times: Any = pd.date_range if isinstance(first, pd.Timestamp) else pd.timedelta_range
+    distance = len(times(min(first, second), max(first, second), freq=freq)) - 1
+    return distance if first < second else -distance
 
 
 def label_dtype() -> type[np.integer]:

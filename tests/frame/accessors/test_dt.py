@@ -165,12 +165,8 @@ def test_isocalendar():
     ends = pd.Series(pd.to_datetime(["2020-12-31", "2021-01-03", "2021-01-04", "1969-12-29"]))
 
     def parts(s):
-        # The numbers of pandas are nullable.
-        return s.dt.isocalendar().astype("int64")
+        return s.dt.isocalendar()
 
     assert_parity(parts, days, ways=["eager", "jit"])
     assert_parity(parts, ends, ways=["eager", "mesh"])
-    holes = pd.Series(pd.to_datetime(["2020-12-31", None]))
-    assert_parity(lambda s: s.dt.isocalendar().astype("float64"), holes, ways=["eager"])
-    dtypes = on_device(ends).dt.isocalendar().dtypes
-    assert list(map(str, dtypes)) == ["int32", "uint32", "uint32"]
+    assert_parity(parts, pd.Series(pd.to_datetime(["2020-12-31", None])), ways=["eager", "jit"])

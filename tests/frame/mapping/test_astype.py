@@ -155,3 +155,10 @@ def test_gradient_flows_through_a_float_cast():
 
     gradient = jax.grad(total, allow_int=True)(frame)
     np.testing.assert_array_equal(gradient._table.columns[0].data[:3], [1.0, 2.0, 3.0])
+
+
+def test_errors_ignore_keeps_the_columns_that_cannot_be_cast():
+    frame = pd.DataFrame({"s": ["x", "y"], "x": [1.5, 2.0], "h": [1.0, np.nan]})
+    dtypes = {"s": float, "x": int, "h": int}
+    assert_parity(lambda f: f.astype(dtypes, errors="ignore"), frame, ways=["eager"])
+    assert_parity(lambda f: f.astype(float, errors="ignore"), frame, ways=["eager"])

@@ -125,3 +125,20 @@ def test_values_past_64_bits_are_needed_or_not():
             assert ours.replace(5, value).tolist() == [1, 2]
             replaced = ours.replace(1, value)
             assert (replaced.dtype, replaced.tolist()) == (object, [value, 2])
+
+
+def test_none_beside_values_is_an_object():
+    def replaced(f):
+        return (
+            f.i.replace(1, None),
+            f.x.replace({1.5: None}),
+            f.x.replace([np.nan, 2.5], [None, 3]),
+            f.n.replace(pd.NA, None),
+            f.s.replace({"a": None}),
+            f.c.replace({"a": None}),
+            f.i.replace(99, None),
+        )
+
+    frame = pd.DataFrame({"i": [1, 2, 3], "x": [1.5, 2.5, np.nan], "s": ["a", "b", None]})
+    frame = frame.assign(n=frame.i.astype("Int64").mask(frame.i == 2), c=frame.s.astype("category"))
+    assert_parity(replaced, frame, ways=["eager"])

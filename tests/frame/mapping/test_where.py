@@ -138,3 +138,10 @@ def test_gradient_flows_to_both_sides():
     )(frame)
     np.testing.assert_array_equal(gradient._table.columns[0].data[:2], [2.0, 0.0])
     np.testing.assert_array_equal(gradient._table.columns[1].data[:2], [0.0, 5.0])
+
+
+def test_numbers_past_the_range_of_a_dtype():
+    floats = pd.Series([1.0, np.nan])
+    assert_parity(lambda s: (s.where(s > 1, 2**64), s.fillna(2**64)), floats, ways=["eager"])
+    empty = pd.Series([], dtype="int64")
+    assert_parity(lambda s: (s.where(s > 1, 1e300), s.mask(s > 1, 1e300)), empty, ways=["eager"])

@@ -105,3 +105,8 @@ def test_wrong_uses():
         ours.corrwith([1, 2])
     with pytest.raises(NotImplementedError, match="inside jit"):
         jax.jit(lambda f, g: f.corrwith(g))(ours[["k"]], ours[["k"]][ours.k > 1])
+
+
+def test_nullable_columns_have_nullable_correlations():
+    frame = FRAME[["k", "x"]].convert_dtypes()
+    assert_parity(lambda f: f.corrwith(f[::-1]), frame, ways=["eager"], ulps=ULPS)

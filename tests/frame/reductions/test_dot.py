@@ -81,3 +81,11 @@ def test_wrong_uses_are_pandas_errors():
     assert_same_error(lambda f: f.a.dot(f.a[:3]), frame)
     with pytest.raises(TypeError, match="must be numbers"):
         on_device(mixed_frame())[["s"]].dot(np.ones(1))
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "Float32", "int64[pyarrow]"])
+def test_products_of_nullable_columns_are_nullable(dtype):
+    frame = pd.DataFrame({"a": [1, 2, 3], "b": [2, 4, 6]}, dtype=dtype)
+    floats = "double[pyarrow]" if dtype.endswith("[pyarrow]") else "Float64"
+    other = pd.DataFrame({"p": [1.0, 2.0], "q": [3.0, 4.0]}, ["a", "b"], dtype=floats)
+    assert_parity(lambda f, g: (f.dot(g), f.dot(g.p), f.a.dot(f)), frame, other, ways=["eager"])

@@ -3,6 +3,7 @@
 
 import jax
 import numpy as np
+import pandas as pd
 import pytest
 from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same_error, on_device
@@ -52,3 +53,10 @@ def test_wrong_uses():
     ours = on_device(FRAME)
     with pytest.raises(NotImplementedError, match="Use stack"):
         ours.compare(ours, align_axis=0)
+
+
+@pytest.mark.parametrize("keep_shape", [False, True])
+def test_a_value_differs_from_a_missing_one(keep_shape):
+    frame = pd.DataFrame({"a": [1, 2, None, None]}, dtype="Int64")
+    other = pd.DataFrame({"a": [1, None, 3, None]}, dtype="Int64")
+    assert_parity(lambda f, g: f.compare(g, keep_shape=keep_shape), frame, other, ways=["eager"])

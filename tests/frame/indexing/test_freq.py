@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The frequency of an index of times."""
+
+import pandas as pd
+import pytest
+from jaxframes.frame import from_pandas
+
+FRAME = pd.DataFrame({"a": range(6)}, pd.date_range("2000", periods=6))
+
+KEPT = {
+    "operators": lambda f: f + 1,
+    "head": lambda f: f.head(2),
+    "head(0)": lambda f: f.head(0),
+    "iloc": lambda f: f.iloc[::2],
+    "reversed": lambda f: f.iloc[::-1],
+    "loc": lambda f: f.loc["2000-01-02":"2000-01-04"],
+    "list": lambda f: f.loc[[f.index[1], f.index[2]]],
+    "mask": lambda f: f[f.a > 2],
+    "every second": lambda f: f[f.a % 2 == 0],
+    "irregular": lambda f: f[f.a % 3 == 0].iloc[[0, 1, 1]],
+    "drop at an end": lambda f: f.drop(f.index[0]),
+    "drop within": lambda f: f.drop(f.index[2]),
+    "sort_values": lambda f: f.sort_values("a", ascending=False),
+    "reindex": lambda f: f.reindex(f.index[[0, 2]]),
+    "resample": lambda f: f.resample("2D").sum(),
+    "months": lambda f: f.resample("ME").a.mean(),
+    "asfreq": lambda f: f.asfreq("12h"),
+    "rolling": lambda f: f.rolling(2).sum(),
+    "shift": lambda f: f.shift(1),
+    "zone": lambda f: f.tz_localize("Europe/Berlin"),
+    "zone and another": lambda f: f.tz_localize("UTC").tz_convert("Europe/Berlin"),
+    "hours of a zone": lambda f: f.asfreq("h").tz_localize("UTC").tz_convert("Europe/Berlin"),
+    "hours of clocks": lambda f: f.asfreq("h").tz_localize("Europe/Berlin"),
+    "hours of UTC": lambda f: f.asfreq("h").tz_localize("UTC").tz_localize(None),
+}
+
+
+@pytest.mark.parametrize("way", KEPT.values(), ids=KEPT)
+def test_it_is_that_of_pandas(way):
+    assert way(from_pandas(FRAME)).index.freq == way(FRAME).index.freq
+
+
+def test_timedeltas_have_one():
+    frame = FRAME.set_axis(pd.timedelta_range("1h", periods=6, freq="90min"))
+    assert from_pandas(frame).iloc[1::2].index.freq == frame.iloc[1::2].index.freq
+
+
+def test_missing_times_have_none():
+    assert from_pandas(FRAME).iloc[:1].reindex([pd.NaT, FRAME.index[0]]).index.freq is None
