@@ -124,6 +124,8 @@ class Tiered:
     def __init__(self, function: Callable[..., Any], options: dict[str, Any], in_pieces: bool):
         functools.update_wrapper(self, function)
         self.is_in_pieces = in_pieces
+        self._function, self._options = function, options
+        # For calls that are left to JAX: on other platforms and under a trace.
         self._jit: Any = jax.jit(function, **options)
         self._static_numbers, self._static_names = _static(function, options)
         # The positions of the static and of the other arguments, by their number.
@@ -231,8 +233,24 @@ class Tiered:
             entry.traced = self._trace(entry.platform, True, args, kwargs)
 
     def _trace(self, platform: str | None, is_for_xla: bool, args: Any, kwargs: Any) -> Any:
+        """Traces a copy of the function.
+
+        JAX keeps a trace, and the program that is compiled of it, as long as the function. A copy
+        goes at once, so that a dropped entry takes its program with it.
+        """
+        copied = jax.jit(_copy_of(self._function), **self._options)
         with traced_for(platform), for_xla(is_for_xla):
-            return self._jit.trace(*args, **kwargs)
+            return copied.trace(*args, **kwargs)
+
+
+def _copy_of(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Another object that is called, and looks, as the function does."""
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    return called
 
 
 # All functions, for their traces.
@@ -243,8 +261,8 @@ _num_forgotten = itertools.count(1)
 def _drop_traces() -> None:
     """Drops the traces of all functions at every 128th call.
 
-    JAX keeps a trace of each function for each signature, also of those that a dropped program
-    calls. Programs that are in use keep their own.
+    JAX keeps a trace of each function for each signature with which another one calls it. Programs
+    that are in use keep their own.
     """
     if next(_num_forgotten) % _FORGOTTEN_BEFORE_TRACES == 0:
         for function in list(_functions):
