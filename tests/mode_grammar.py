@@ -18,6 +18,12 @@ def _kind(dtype: Any) -> str:
         return "category"
     if isinstance(dtype, pd.StringDtype):
         return "string"
+    if isinstance(dtype, pd.PeriodDtype):
+        return "month"
+    if isinstance(dtype, pd.ArrowDtype):
+        return {"date32[day][pyarrow]": "day", "time64[us][pyarrow]": "clock"}.get(
+            str(dtype), "object"
+        )
     return {"i": "integer", "u": "integer", "f": "float", "b": "bool", "M": "moment",
             "m": "span"}.get(dtype.kind, "object")  # fmt: skip
 
@@ -37,6 +43,9 @@ _CONSTANTS = {
                "pd.Timestamp('2024-10-27 00:30', tz='UTC')"],
     "span": ["pd.Timedelta(0)", "pd.Timedelta(1, 'ns')", "pd.Timedelta(1, 's')",
              "pd.Timedelta(-2**62)"],
+    "day": ["pd.Timestamp('2024-02-29').date()", "pd.Timestamp('1970-01-01').date()"],
+    "clock": ["pd.Timestamp('2024-02-29 12:30:01').time()", "pd.Timestamp(0).time()"],
+    "month": ["pd.Period('2024-03', 'M')", "pd.Period('1970-01', 'M')"],
 }  # fmt: skip
 _COMPARED = ["<", "<=", ">", ">=", "==", "!="]
 _REDUCTIONS = ["sum", "min", "max", "count", "mean", "first", "last", "nunique", "prod", "std"]
@@ -118,7 +127,7 @@ class Grammar:
         )
         valued, other = (
             self.of("integer", "float", "bool"),
-            self.of("string", "bytes", "moment", "span"),
+            self.of("string", "bytes", "moment", "span", "day", "clock", "month"),
         )
         if other and (not valued or pick([False, False, True])):
             names = ["min", "max", "count", "first", "last", "nunique"]

@@ -5,10 +5,12 @@ A kind of column is a dtype; `u8h` is `u8` with holes, as Arrow and Parquet have
 holes in integers as float64 and in bools as objects, so does the default frame.
 """
 
+import datetime
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 _INTEGERS = {f"{sign}{bits}": pa.type_for_alias(f"{name}{bits}")
@@ -23,6 +25,9 @@ _TIMES = {
 _ZONED = {
     "zus": pa.timestamp("us", "Europe/Berlin"), "zns": pa.timestamp("ns", "Australia/Lord_Howe"),
 }  # fmt: skip
+# Dtypes of Arrow, which metadata of the table name, and periods, an extension type of Arrow.
+ARROW = {"D": "date32[day][pyarrow]", "T": "time64[us][pyarrow]"}
+PERIOD = "P"
 # pandas has bytes as objects.
 _OBJECTS = [b"a", b"b", b"\xff", b""]
 CATEGORIES = ["w", "v", "é", "u"]
@@ -45,9 +50,12 @@ NULLABLE = {"I8": "Int8", "U64": "UInt64", "I64": "Int64", "F64": "Float64", "B"
 # `k` is a key: it has few values.
 KINDS = (*TYPES, *(f"{kind}h" for kind in TYPES if kind != "k"))
 NULLABLE_KINDS = (*NULLABLE, *(f"{kind}h" for kind in NULLABLE))
+LABELLED_KINDS = tuple(f"{kind}{holes}" for kind in (*ARROW, PERIOD) for holes in ("", "h"))
 NUMBERS = tuple(kind for kind in KINDS if kind.removesuffix("h") in (*_INTEGERS, *_FLOATS))
 # Floats with exact sums, so that the order of adding does not matter.
 _EXACT_FLOATS = [float("nan"), np.inf, -np.inf, 0.0, -0.0, 1.5, -2.25, 3.0, 5.0]
+_DAYS = [datetime.date(*day) for day in ((1970, 1, 1), (2024, 2, 29), (1, 1, 1), (9999, 12, 31))]
+_TIMES_OF_DAY = [datetime.time(), datetime.time(12, 30, 1), datetime.time(23, 59, 59, 999999)]
 _FAR = {"s": "9999-12-31", "ms": "9999-12-31", "us": "9999-12-31", "ns": "2262-04-11"}
 
 # Where holes lie, and which values the others are.
@@ -61,6 +69,10 @@ def values_of(kind: str) -> list[Any]:
         # Sums of narrow integers, whose dtype depends on the data in pandas, stay small; NaN is NA.
         small = {"I8": [-3, 0, 1, 2], "F64": _EXACT_FLOATS[1:]}
         return small.get(kind) or values_of(kind.lower())
+    if kind in ARROW:
+        return _DAYS if kind == "D" else _TIMES_OF_DAY
+    if kind == PERIOD:
+        return [0, 650, -23, 649]
     if kind == "k":
         return [0, 1, 2, 3]
     if kind in _INTEGERS:
@@ -103,10 +115,11 @@ def table_of(
     """A table of columns of the given kinds."""
     arrays = [_column(rng, kind, num_rows, pattern) for kind in columns.values()]
     table = pa.table(arrays, names=list(columns))
+    named = NULLABLE | ARROW
     dtypes = {
-        name: NULLABLE[kind.removesuffix("h")]
+        name: named[kind.removesuffix("h")]
         for name, kind in columns.items()
-        if kind.removesuffix("h") in NULLABLE
+        if kind.removesuffix("h") in named
     }
     if not dtypes:
         return table
@@ -147,6 +160,12 @@ def _array(kind: str, values: Sequence[Any]) -> pa.Array:
         )
     if kind in _ZONED:
         return pa.array(list(values), pa.timestamp(kind[1:])).cast(TYPES[kind])
+    if kind in ARROW:
+        return pa.array(list(values), pa.date32() if kind == "D" else pa.time64("us"))
+    if kind == PERIOD:
+        months = [pd.NaT if value is None else pd.Period(ordinal=value, freq="M")
+                  for value in values]  # fmt: skip
+        return pa.array(pd.array(months, "period[M]"))
     return pa.array(list(values), TYPES[kind])
 
 

@@ -24,6 +24,7 @@ SCHEMAS = (
     ("k i8 i8h u8 f64 f64h bh tus sh c u8h i64", "k i8 f64 bh s tus"),
     ("k y yh s f64h i64 bh", "k yh f64 s"),
     ("k zus zush zns znsh tus i8 f64h s dus", "k zus znsh f64 s"),
+    ("k D Dh T Th P Ph i8 f64h s i64h", "k D Th Ph f64 s"),
     ("k I8h I64 I64h U64h F64h B Bh S Sh f64 i64h", "k I64h Bh F64h I8 Sh"),
 )
 # Sums of the integers at the ends of their range are rounded, and a mean once more.
