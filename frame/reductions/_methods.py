@@ -198,6 +198,10 @@ class SeriesReductions(Reductions, SeriesBase):
             extreme = stored.extreme(op)
             if extreme is not None:
                 return extreme
+        if type(stored) is HostRows:
+            found = stored.reduced(op, arguments)
+            if found is not None:
+                return found
         check_reducible(self._only, op, self._name)
         (result,) = _results(self, op, arguments)
         return shown(self, result, op) if isinstance(result, Reduced) else result
@@ -214,6 +218,11 @@ class FrameReductions(Reductions, FrameBase):
         check_rest(op, rest)
         only_numbers = check_flag(arguments.pop("numeric_only", False), "numeric_only")
         skipna = check_flag(arguments.get("skipna", True), "skipna")
+        stored: Any = self._stored
+        if type(stored) is HostRows and not only_numbers and axis in (0, "index"):
+            found = stored.reduced(op, arguments)
+            if found is not None:
+                return self.series_class._of(found, None)
         frame: Any = self
         if only_numbers:
             frame = self._columns_at(

@@ -13,6 +13,7 @@ import pandas as pd
 
 from ...shardings._compat import is_x64_enabled
 from ._table import Table
+from ._types import Options
 
 
 class HostRows:
@@ -75,6 +76,24 @@ class HostRows:
         result = getattr(values, op)()
         # NaNs are skipped.
         return None if np.isnan(result) else result
+
+    def reduced(self, op: str, arguments: Options) -> Any:
+        """pandas' reduction of plain numbers; None if the device has to reduce them.
+
+        pandas calls NumPy once, where the device would get a copy of the rows first.
+        """
+        rows = self.rows
+        if self._made is not None or not is_x64_enabled() or not rows.size:
+            return None
+        if not all(map(_is_of_numbers, [rows.dtype] if rows.ndim == 1 else rows.dtypes)):
+            return None
+        found = getattr(rows, op)(**arguments)
+        return HostRows(found, self._make) if isinstance(found, pd.Series) else found
+
+
+def _is_of_numbers(dtype: object) -> bool:
+    """Whether pandas adds numbers of a dtype in 64 bits, as the device does."""
+    return isinstance(dtype, np.dtype) and (dtype.kind in "iub" or dtype == np.float64)
 
 
 def _itself(table: Table) -> Table:
