@@ -295,8 +295,7 @@ class StringMethods:
         Other joins than "left" run on the host.
 
         Differences from pandas:
-            `others` must be a series or a list of series. Not supported inside `jit`, because the
-            host concatenates each distinct pair.
+            Not supported inside `jit`, because the host concatenates each distinct pair.
         """
         if others is None:
             if is_traced(self._series._table):
@@ -310,6 +309,9 @@ class StringMethods:
                 self._series, "str.cat: join=", "Align the series first.",
                 lambda data: data.str.cat(as_pandas(theirs), sep, na_rep, join),
             )  # fmt: skip
+        if _are_strings(others):
+            # By position; a list of columns has series.
+            others = [pd.Series(list(others), dtype="str").array]
         column = self._column
         for other in others if isinstance(others, (list, tuple)) else [others]:
             column = _concatenated(column, other, self._series._table, sep or "", na_rep)
@@ -399,3 +401,10 @@ def _concatenated(
     joined = sides[0].str.cat(sides[1], sep=sep, na_rep=na_rep)
     strings = strings_at(jnp.asarray(pairs.group_ids), joined)
     return of_family(strings, common_family([column, right]))
+
+
+def _are_strings(others: object) -> bool:
+    """Whether values are the strings of one column, of which some may be missing."""
+    return isinstance(others, (list, tuple, pd.Index, np.ndarray)) and all(
+        isinstance(one, str) or (pd.api.types.is_scalar(one) and pd.isna(one)) for one in others
+    )

@@ -86,9 +86,12 @@ def concat(
             raise NotImplementedError("concat: keys must not be tuples. Use one level of keys.")
         key_index = key_index.rename(names[0]) if names else key_index
     options = Options(JOIN_TYPES[join], sort, ignore_index, key_index, names)
-    if axis in (1, "columns"):
-        return along_columns(parts, options)
-    result = _along_rows(parts, options)
+    is_across = axis in (1, "columns")
+    result: Any = along_columns(parts, options) if is_across else _along_rows(parts, options)
+    if any(part.attrs != parts[0].attrs for part in parts):
+        result.attrs = {}
+    if is_across:
+        return result
     if verify_integrity and result.index.has_duplicates:
         overlap = result.index[result.index.duplicated()].unique()
         raise ValueError(f"Indexes have overlapping values: {overlap}")
@@ -110,13 +113,15 @@ def _parts(
     if not parts:
         raise ValueError("No objects to concatenate")
     if keys is not None:
-        keys = list(keys)
+        # An index has a dtype and a name.
+        keys = keys if isinstance(keys, pd.Index) else list(keys)
         if len(keys) != len(parts):
             raise ValueError(
                 f"The length of the keys ({len(keys)}) must match the length of the objects to "
                 f"concatenate ({len(parts)})"
             )
-        keys = [key for key, part in zip(keys, parts, strict=True) if part is not None]
+        given = [at for at, part in enumerate(parts) if part is not None]
+        keys = keys[given] if isinstance(keys, pd.Index) else [keys[at] for at in given]
     parts = [part for part in parts if part is not None]
     if not parts:
         raise ValueError("All objects passed were None")

@@ -110,8 +110,8 @@ class Reindexing(NDFrame):
         table = self._table
         if isinstance(labels, SeriesBase):
             labels = labels.to_pandas()
-        is_named = isinstance(labels, pd.Index)
-        target = labels if is_named else pd.Index(labels)
+        is_named = isinstance(labels, (pd.Index, pd.Series))
+        target = labels if isinstance(labels, pd.Index) else pd.Index(labels)
         if not len(target) and not is_named:
             target = table.index.to_pandas(0)
         elif not is_named and target.nlevels == table.index.num_levels:
@@ -317,9 +317,11 @@ def _filled(column: Column, other: Column, owners: tuple[Column, Column], table:
     if not all(owner.is_numeric for owner in owners):
         return filled
     dtype = np.result_type(*(owner.dtype for owner in owners))
-    if dtype.kind not in "iu" or any(
-        owner.valid is not None or owner.is_nullable for owner in owners
-    ):
+    if any(owner.valid is not None or owner.is_nullable for owner in owners):
         return filled
-    # A label of the result is one of either side, so that no integer is missing.
-    return Column(filled.data.astype(dtype))
+    if filled.is_numeric and (dtype.kind in "iu" or dtype.kind == filled.dtype.kind == "b"):
+        # A label of the result is one of either side, so that no value is missing.
+        return Column(filled.data.astype(dtype))
+    if dtype.kind == "f" and filled.valid is None and filled.dtype.kind in "iu":
+        return Column(filled.data.astype(dtype))
+    return filled

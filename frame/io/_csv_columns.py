@@ -18,10 +18,17 @@ Read = Callable[[dict[str, Any]], Any]
 
 
 class Header(NamedTuple):
-    """The labels of the columns of a file, and how Arrow reads the rows below them."""
+    """The labels of the columns of a file, and how Arrow reads the rows below them.
+
+    Attributes:
+        labels: a label for each column.
+        options: of Arrow.
+        unnamed: the labels of columns that the file has no name for.
+    """
 
     labels: list[str]
     options: csv.ReadOptions
+    unnamed: tuple[str, ...] = ()
 
 
 def header_of(
@@ -49,7 +56,8 @@ def header_of(
         return Header(labels, _options(encoding, skiprows))
     options = _options(encoding, skiprows, labels)
     options.skip_rows_after_names = 1
-    return Header(labels, options)
+    unnamed = tuple(label for label, name in zip(labels, found, strict=True) if not name)
+    return Header(labels, options, unnamed)
 
 
 def _options(encoding: str, skiprows: int, names: list[str] | None = None) -> csv.ReadOptions:

@@ -231,4 +231,8 @@ class CsvReader:
         listed = [
             columns[one] if isinstance(one, int) and one not in columns else one for one in listed
         ]
-        return frame.set_index(listed if isinstance(by, (list, tuple)) else listed[0])
+        frame = frame.set_index(listed if isinstance(by, (list, tuple)) else listed[0])
+        index, unnamed = frame._table.index, self._found.unnamed
+        return frame._with_index(
+            index.named([None if name in unnamed else name for name in index.names])
+        )

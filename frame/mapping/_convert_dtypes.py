@@ -64,13 +64,18 @@ def _converted(column: Column, family: Family, label: Hashable, table: Table) ->
         if bool(at_once(_are_whole, column.data, table.num_rows)):
             data = at_once(_as_integers, column.data)
             column = Column(data, column.present())
+        elif column.dtype == np.float16 and family == "masked":
+            # pandas has no masked dtype of 16 bits.
+            column = Column(column.data.astype(wide(np.float64)))
     return of_family(column, family)
 
 
 @tiered
 def _are_whole(data: Array, num_rows: Count) -> Array:
     """Whether all floats but NaN are integers of 64 bits."""
-    is_whole = (data == jnp.trunc(data)) & (jnp.abs(data) < data.dtype.type(2.0**63))
+    # Past the range of float16 it is infinite.
+    end = jnp.asarray(2.0**63, data.dtype)
+    is_whole = (data == jnp.trunc(data)) & (data >= -end) & (data < end)
     return jnp.all(is_whole | jnp.isnan(data) | ~is_row(data.shape[0], num_rows))
 
 

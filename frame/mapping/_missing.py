@@ -324,6 +324,8 @@ def _fill(column: Column, value: Any, table: Table) -> Column:
             if is_traced(missing, table.num_rows) or any_missing(~missing, table.num_rows):
                 raise
             return column
+    if not (isinstance(value, SeriesBase) and value._is_traced) and not len(value):
+        return column
     if isinstance(value, Mapping):
         value = pd.Series(value)
     return choose(~missing, column, as_column(value, table, "other"), table, "fillna")

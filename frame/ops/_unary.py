@@ -15,6 +15,7 @@ from ...primitives.staging import tiered
 from ..table._arguments import check_rest
 from ..table._column import NAT, Array, Column, fill_missing, of_family, plain
 from ..table._defer import map_rows
+from ..table._distinct_values import through_values
 from ..table._dtypes import wide
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._object_functions import evaluate_each
@@ -186,7 +187,13 @@ class Unary(NDFrame):
         check_rest("round", rest)
         columns = self._table.columns
         if not isinstance(self, FrameBase):
-            return self._with_columns([rounded(columns[0], operator.index(decimals))])
+            places = operator.index(decimals)
+            if columns[0].kind == "object":
+                # As in pandas, objects of a series are rounded, and those of a frame are not.
+                table, each = self._table, lambda shown: shown.round(places)
+                objects = through_values(columns[0], table.num_rows, table.layout, each, "round")
+                return self._with_columns([objects])
+            return self._with_columns([rounded(columns[0], places)])
         if isinstance(decimals, SeriesBase):
             decimals = decimals.to_pandas()
         if isinstance(decimals, (Mapping, pd.Series)):

@@ -200,14 +200,18 @@ class FrameUnstack(FrameBase):
 
         def levels(keys: object) -> RowIndex:
             listed = keys if isinstance(keys, (list, tuple, pd.Index, np.ndarray)) else [keys]
-            used.extend(listed)
-            return RowIndex(tuple(self._column(key) for key in listed), tuple(listed))
+            positions = [self._labels.position(key) for key in listed]
+            used.extend(positions)
+            return RowIndex(
+                tuple(table.columns[at] for at in positions),
+                tuple(self._labels[at] for at in positions),
+            )
 
         keys = levels(columns)
         rows = level_subset(table, range(table.index.num_levels)) if index is ... else levels(index)
         is_list = values is ... or isinstance(values, (list, tuple, pd.Index, np.ndarray))
         if values is ...:
-            shown = self._columns_at([at for at, one in enumerate(self._labels) if one not in used])
+            shown = self._columns_at([at for at in range(len(self._labels)) if at not in used])
         else:
             shown = self[list(values) if is_list else [values]]
         outer = shown._labels.index if is_list else None

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What became of a test: passed, refused, wrong, and why."""
 
+import functools
 import inspect
 import re
+import tomllib
 import traceback
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,10 +31,11 @@ class Outcome(NamedTuple):
     where: str = ""
 
 
-def outcome_of(error: BaseException, function: Any) -> Outcome:
+def outcome_of(error: BaseException, function: Any, test: str = "") -> Outcome:
     """Sorts the exception that ended a test.
 
     Kinds: `refused` (we say that we cannot), `wrong` (an answer that is not that of pandas),
+    `documented` (such an answer, which `documented.toml` gives a reason for),
     `lenient` (an answer where pandas raises), `text` (another message than that of pandas), `error`
     (anything else), `slow`, and `out of scope` (the test looks at what a columnar frame has not).
     """
@@ -44,7 +47,22 @@ def outcome_of(error: BaseException, function: Any) -> Outcome:
     kind = _kind(error, bool(ours) and ours[-1] is frames[-1])
     if kind != "slow" and _OUT_OF_SCOPE.search(_source(function)):
         kind = "out of scope"
+    if kind == "wrong" and _name(test) in _reasons():
+        return Outcome("documented", _reasons()[_name(test)], where)
     return Outcome(kind, _cause(error), where)
+
+
+def _name(test: str) -> str:
+    """The file and the function of a test, without its folder, class and parameters."""
+    path, *_, function = test.split("[")[0].split("::")
+    return f"{Path(path).name}::{function}"
+
+
+@functools.cache
+def _reasons() -> dict[str, str]:
+    """The reason for each test that fails by a documented difference."""
+    entries = tomllib.loads(Path(__file__).with_name("documented.toml").read_text())["documented"]
+    return {test: entry["reason"] for entry in entries for test in entry["tests"].split()}
 
 
 def _is_ours(frame: traceback.FrameSummary) -> bool:

@@ -125,7 +125,7 @@ class _Recorder:
         expected = item.get_closest_marker("xfail")
         if expected is not None or isinstance(error, pytest.xfail.Exception):
             return
-        self._write(item, outcome_of(error, getattr(item, "function", None)))
+        self._write(item, outcome_of(error, getattr(item, "function", None), item.nodeid))
 
     def _write(self, item: pytest.Item, outcome: Outcome) -> None:
         self._counts[outcome.kind] += 1

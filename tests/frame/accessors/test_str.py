@@ -194,3 +194,10 @@ def test_all_strings_put_together():
 def test_dtypes_names_and_missing_strings(dtype, method):
     text = pd.Series(["ab1", None, "c"], dtype=dtype, name="text")
     assert_same(method(JaxSeries(text)), method(text))
+
+
+def test_cat_takes_the_strings_of_a_list_by_position():
+    strings = pd.Series(["a", "b"], [1, 0])
+    others = (["x", "y"], ["x", None], pd.Index(["x", "y"]), np.array(["x", "y"], object))
+    for other in others:
+        assert_parity(lambda s, o=other: s.str.cat(o, na_rep="-"), strings, ways=["eager"])

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+import itertools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -210,3 +212,30 @@ def test_bools_with_missing_values_are_objects_beside_numbers(other):
     assert_same(concat([bools, numbers]), pd.concat([bools.to_pandas(), numbers.to_pandas()]))
     expected = pd.concat([bools.to_pandas(), pd.DataFrame({"v": [True]})])
     assert_same(concat([bools, JaxFrame({"v": [True]})]), expected)
+
+
+def test_keys_of_an_index_keep_its_dtype_and_name():
+    frame = pd.DataFrame({"a": [1, 2]})
+    keys = pd.CategoricalIndex(["p", "q"], categories=["q", "p", "z"], name="n")
+    ours = concat([on_device(frame), None, on_device(frame)], keys=keys.insert(1, "z"))
+    expected = pd.concat([frame, None, frame], keys=keys.insert(1, "z"))
+    assert_same(ours, expected)
+
+
+def test_attrs_are_kept_if_all_are_equal():
+    first, second = on_device(pd.DataFrame({"a": [1]})), on_device(pd.DataFrame({"a": [2]}))
+    first.attrs, second.attrs = {"unit": "m"}, {"unit": "m"}
+    assert concat([first, second]).attrs == {"unit": "m"}
+    second.attrs = {"unit": "s"}
+    assert concat([first, second]).attrs == {}
+    assert concat([first, second], axis=1).attrs == {}
+
+
+def test_bools_mix_with_the_numbers_before_them_alone():
+    values = {
+        "float64": [1.5, np.nan], "float32": [2.5], "bool": [True, False], "int8": [1],
+        "uint64": [2], "complex128": [1j],
+    }  # fmt: skip
+    frames = [pd.DataFrame({"v": pd.Series(v, dtype=d)}) for d, v in values.items()]
+    for of_three in itertools.product(frames, repeat=3):
+        assert_same(concat(list(map(JaxFrame, of_three))), pd.concat(of_three))

@@ -69,3 +69,14 @@ def test_wide_integers_are_combined_exactly(dtype):
     other = pd.Series([1, 2, 3], dtype=dtype)
     combined = on_device(wide).combine_first(on_device(other))
     assert_same(combined, wide.combine_first(other))
+
+
+def test_combine_first_has_the_dtype_of_both():
+    def combined(one, other):
+        return one.combine_first(other)
+
+    bools, more = pd.Series([True, False]), pd.Series([True, True], [1, 2])
+    frames = bools.to_frame("b"), more.to_frame("b")
+    assert_parity(combined, *frames, ways=["eager"])
+    assert_parity(combined, bools, more, ways=["eager"])
+    assert_parity(combined, pd.Series([1, 2]), pd.Series(dtype="float64"), ways=["eager"])

@@ -102,3 +102,8 @@ def test_wrong_arguments():
         on_device(FRAME).reindex([2, 1], level=0)
     with pytest.raises(NotImplementedError, match="Merge with a frame of the labels"):
         jax.jit(lambda f: f.reindex([2, 1]))(on_device(FRAME))
+
+
+def test_the_name_of_a_series_is_that_of_the_labels():
+    frame = pd.DataFrame({"a": [1, 2]})
+    assert_parity(lambda f: f.reindex(pd.Series([1, 0], name="n")), frame, ways=["eager"])

@@ -63,3 +63,9 @@ def test_wrong_values():
     assert_same_error(lambda f: f.fillna([1, 2]), frame)
     with pytest.raises(NotImplementedError, match="limit"):
         jax.jit(lambda f: f.x.fillna(0.0, limit=1))(on_device(frame[["x"]]))
+
+
+def test_an_empty_dict_or_series_fills_nothing():
+    floats = pd.Series([1.0, np.nan])
+    assert_parity(lambda s: s.fillna({}), floats, ways=["eager"])
+    assert_parity(lambda s, e: s.fillna(e), floats, pd.Series(dtype=object), ways=["eager"])

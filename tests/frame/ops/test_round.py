@@ -44,3 +44,7 @@ def test_decimals_must_be_integers():
     assert_same_error(lambda f: f.round(1.5), frame)
     assert_same_error(lambda f: f.round({"x": "a"}), frame)
     assert_same_error(lambda s: s.round("a"), frame["x"])
+
+
+def test_objects_of_a_series():
+    assert_parity(lambda s: s.round(1), pd.Series([1.26, 2, 3.0], dtype=object), ways=["eager"])

@@ -59,3 +59,10 @@ def test_wrong_uses_are_pandas_errors():
     assert_same_error(lambda f: f.pivot(index="k", columns="s", values="none"), frame)
     with pytest.raises(NotImplementedError, match="pivot: column labels are not known inside jit"):
         jax.jit(lambda f: f.pivot(columns="s", values="x"))(on_device(frame))
+
+
+def test_a_column_without_a_label_is_a_key():
+    frame = pd.DataFrame([["x", 1, 3], ["y", 2, 4]], columns=pd.Index([None, "b", "c"]))
+    result = on_device(frame).pivot(index=None, columns="b").to_pandas()
+    assert result.columns.tolist() == [("c", 1), ("c", 2)]
+    assert result.index.tolist() == ["x", "y"]
