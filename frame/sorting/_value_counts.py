@@ -231,7 +231,10 @@ class SeriesValueCounts(ValueCounts, SeriesBase):
         frequent = _most_frequent(counts.data, valid)
         modes = filter_rows(distinct, frequent)
         keys = hashed(modes.columns[0], modes.num_rows)
-        table = sort_rows(modes, ordered_keys(keys)) if has_order(keys) else modes
+        # pandas sorts the integers of times and the codes of categories: missing ones come first.
+        missing_first = keys.kind == "category" or keys.type.is_time
+        ordered = ordered_keys(keys, missing_first=missing_first) if has_order(keys) else ()
+        table = sort_rows(modes, ordered) if ordered else modes
         return self._of(table.replace(index=RANGE), self._name)
 
 

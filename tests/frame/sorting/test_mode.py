@@ -53,3 +53,11 @@ def test_modes():
     for label in ("k", "s", "y"):
         assert_parity(lambda s: (s.mode(), s.mode(dropna=False)), frame[label], ways=["eager"])
     assert_parity(lambda f: f.mode(), frame[["k", "s"]], ways=["eager"])
+
+
+def test_missing_times_and_categories_come_first():
+    times = pd.Series(pd.to_datetime(["2021-01-02", "2020-01-01", None]))
+    categories = pd.Series(["b", None, "a"], dtype="category")
+    spans = times - times[1]
+    for values in (times, spans, categories):
+        assert_parity(lambda s: s.mode(dropna=False), values, ways=["eager"])
