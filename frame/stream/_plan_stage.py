@@ -6,6 +6,7 @@ Where values decide dtypes, a first pass over the rows finds them.
 
 import contextlib
 import dataclasses
+import functools
 import weakref
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -129,9 +130,18 @@ def _declared_stage(
         if batch_rows is None and breaker is not None:
             size = rows_in_place(breaker, scan, num_rows)
         row_bytes = row_bytes_of(scan.empty)
-        return with_progress(batches_of(scan, size, first), name, progress, row_bytes)
+        total = functools.partial(_rows_left, scan, first * size)
+        return with_progress(batches_of(scan, size, first), name, progress, row_bytes, total)
 
     return pipeline(root, read, num_rows, steps)
+
+
+def _rows_left(scan: Scan, first: int) -> int | None:
+    """The number of rows from a position on, unless rows of the source may be left out."""
+    if scan.predicate is not None or scan.limit is not None:
+        return None
+    num_rows = scan.source.num_rows
+    return None if num_rows is None else num_rows - first
 
 
 def _breaker_above(scan: Scan, root: object) -> Call | None:
