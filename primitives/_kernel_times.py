@@ -70,6 +70,9 @@ def calls(num_rows: int) -> list[tuple[str, Callable[..., Any], tuple[Any, ...]]
         ("segment_max", lambda x, s: local.segment_max(x, s, _NUM_SEGMENTS), (x, segments)),
         ("segment_count", lambda s: local.segment_count(s, _NUM_SEGMENTS), (segments,)),
         ("histogram", bins, (x,)),
+        ("unique", local.unique, (segments,)),
+        ("reduce_by_key", lambda k, v: local.reduce_by_key(k, v, "sum"), (segments, ones)),
+        ("repeat_rows", lambda c: local.repeat_rows(c, capacity=num_rows), (ids % 3,)),
     ]
 
 

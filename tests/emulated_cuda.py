@@ -19,7 +19,6 @@ from jaxframes.primitives.kernels.move import _compact
 from jaxframes.primitives.kernels.sort import _radix_sort
 
 _REDUCE = {"add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum}
-_UNWRITTEN = np.random.default_rng(0)
 # JAX's caches tell what is traced with the functions from other programs for CUDA.
 _is_emulated = jax.make_user_context(False)
 _called: list[str] = []
@@ -133,16 +132,35 @@ def _flagged_rows(arrays: Any, results: Any, attributes: Any) -> Any:
         yield kept
 
 
-def _reduce_runs(arrays: Any, results: Any, attributes: Any) -> Any:
-    values, heads, num_valid = arrays
+def _repeat_rows(arrays: Any, results: Any, attributes: Any) -> Any:
+    capacity = results[0].shape[0]
+    repeats = np.maximum(arrays[0].astype(np.int64), 0)
+    # No row may have more copies than fit, or NumPy would run out of memory.
+    rows = np.repeat(np.arange(repeats.size), np.minimum(repeats, capacity + 1))[:capacity]
+    ends = np.cumsum(repeats)
+    # What is past the last copy is arbitrary, but a row.
+    items = np.pad(rows, (0, capacity - rows.size), constant_values=repeats.size - 1)
+    copies = np.arange(capacity) - (ends - repeats)[items]
+    return items, copies, min(ends[-1], 2**31 - 1), np.zeros(0)
+
+
+def _reduce_by_key(arrays: Any, results: Any, attributes: Any) -> Any:
+    values, heads, num_valid, *columns = arrays
+    if not heads.size:
+        words = columns[0].view(f"u{columns[0].dtype.itemsize}")
+        heads = np.concatenate([[True], words[1:] != words[:-1]])
     begins = np.flatnonzero(heads[:num_valid])
-    # What the kernel leaves unwritten.
-    reduced = _UNWRITTEN.integers(0, 100, results[0].shape).astype(values.dtype)
-    if begins.size:
+    reduced = np.zeros(results[0].shape, values.dtype)
+    if begins.size and values.size:
         operator = _REDUCE[NAMED_OPERATORS[attributes["op"]]]
         runs = operator.reduceat(values[:num_valid], begins, dtype=values.dtype)
         reduced[: runs.size] = runs[: reduced.size]
-    return reduced, np.zeros(0)
+    yield from (reduced, begins.size, np.zeros(0))
+    for column, result in zip(columns, results[3:], strict=True):
+        kept = np.zeros(result.shape, column.dtype)
+        firsts = column[begins][: kept.size]
+        kept[: firsts.size] = firsts
+        yield kept
 
 
 def _segment_reduce(arrays: Any, results: Any, attributes: Any) -> Any:
@@ -190,6 +208,7 @@ _KERNELS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "bucket_order": _bucket_order,
     "count_flags": _count_flags,
     "flagged_rows": _flagged_rows,
-    "reduce_runs": _reduce_runs,
+    "repeat_rows": _repeat_rows,
+    "reduce_by_key": _reduce_by_key,
     "segment_reduce": _segment_reduce,
 }

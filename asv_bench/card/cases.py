@@ -88,6 +88,17 @@ def _restarted_sums(x: np.ndarray, heads: np.ndarray) -> np.ndarray:
     return (sums - sums[starts] + x[starts]).astype(x.dtype)
 
 
+def _repeated(repeats: np.ndarray) -> Sequence[Any]:
+    rows = np.repeat(np.arange(len(repeats), dtype=np.int32), repeats)
+    copies = np.arange(len(rows)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
+    missing = max(len(repeats) - len(rows), 0)
+    return (
+        np.pad(rows, (0, missing), constant_values=-1)[: len(repeats)],
+        np.pad(copies, (0, missing)).astype(np.int32)[: len(repeats)],
+        len(rows),
+    )
+
+
 def _bucket_order(ids: np.ndarray) -> Sequence[Any]:
     order = np.argsort(ids, kind="stable")
     inverse = np.empty_like(order)
@@ -252,6 +263,10 @@ CASES: dict[str, Case] = {
     "reduce_by_key i32, f32": Case(
         lambda r, n: (_few(r, n), _ints(r, n, 100).astype(np.float32)),
         lambda k, v: local.reduce_by_key(k, v, "sum"), _reduced_by_key, 16,
+    ),
+    "repeat_rows": Case(
+        lambda r, n: (_ints(r, n, 3),), lambda c: local.repeat_rows(c, capacity=len(c)),
+        _repeated, 12,
     ),
     "histogram f32 256": Case(
         lambda r, n: (_floats(r, n),),

@@ -20,6 +20,7 @@ import jax
 import numpy as np
 from jax.experimental import topologies
 from jaxframes import shardings
+from jaxframes.primitives.contract._platform import traced_for
 
 from pods.cases import CASES
 from pods.pipelines import PIPELINES
@@ -37,7 +38,9 @@ def used_by(name: str, topology: str, rows_per_chip: int) -> dict[str, Any]:
     arguments = case.arguments(mesh, rows_per_chip)
     started = time.perf_counter()
     run = jax.jit(lambda *columns: case.call(mesh, *columns))
-    compiled = run.lower(*arguments).compile()
+    # Some ways are chosen while the function is traced, in this process by its CPU.
+    with traced_for("tpu"):
+        compiled = run.lower(*arguments).compile()
     memory = compiled.memory_analysis()
     sent = collectives_of(compiled.as_text(), mesh.size)
     return {

@@ -26,6 +26,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import jax
 from jax.experimental import topologies
 from jax.sharding import SingleDeviceSharding
+from jaxframes.primitives.contract._platform import traced_for
 
 from programs.cases import CASES, PEERS, Case
 from programs.chips import TPUS
@@ -78,7 +79,9 @@ def costs_of(
     shapes = [jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=sharding) for x in arguments]
     started = time.perf_counter()
     cycles_by_op(folder)
-    compiled = jax.jit(function).lower(*shapes).compile()
+    # Some ways are chosen while the function is traced, in this process by its CPU.
+    with traced_for("tpu"):
+        compiled = jax.jit(function).lower(*shapes).compile()
     cycles = cycles_by_op(folder)
     text, memory = compiled.as_text(), compiled.memory_analysis()
     whole = memory.argument_size_in_bytes + memory.output_size_in_bytes

@@ -90,11 +90,19 @@ def kernel_traffic(
     if name == "flagged_rows":
         # Of row ids nothing is read.
         return Traffic(rows + sum(2 * shape.num_bytes for shape in results), 1)
+    if name == "repeat_rows":
+        # The marks are cleared, written where a row begins, and read.
+        marks = 4 * results[0].size
+        written = results[0].num_bytes + results[1].num_bytes
+        return Traffic(2 * marks + arguments[0].num_bytes + min(marks, 4 * rows) + written, 5)
     if name == "segmented_scan":
         heads = arguments[1].num_bytes
         return Traffic(arguments[0].num_bytes + heads + results[0].num_bytes, 2)
-    if name == "reduce_runs":
-        return Traffic(arguments[0].num_bytes + arguments[1].num_bytes + results[0].num_bytes, 2)
+    if name == "reduce_by_key":
+        # Each row is read, and each result written, once.
+        read = sum(shape.num_bytes for shape in arguments)
+        written = sum(shape.num_bytes for shape in (results[0], *results[3:]))
+        return Traffic(read + written, 2)
     if name == "segment_sum":
         number, segments = arguments[3].width, results[0].lengths[-1]
         if segments <= _FEW_SEGMENTS:

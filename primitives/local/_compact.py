@@ -23,7 +23,7 @@ from ..contract._moved import with_tangents
 from ..contract._take import take_rows_or_zeros
 from ..contract._typing import Array, ArrayLike, Bool, Int, Integer, PyTree
 from ..kernels.base._foreign import is_words
-from ..kernels.move._compact import count_flags, flagged_columns, flagged_ids, flagged_words
+from ..kernels.move._compact import Flags, count_flags, flagged_columns, flagged_ids, flagged_words
 from ..tiers._tiered import tiered
 
 
@@ -152,15 +152,29 @@ def _select(
         kept_words = flagged_words(flags, words, capacity, functools.partial(by_xla, words))
     else:
         row_ids, kept_words = ids_alone, flagged_columns(flags, words, capacity, by_xla)
-    plan = (row_ids, is_kept)
     in_turn = iter(kept_words)
-    kept = [next(in_turn) if is_words(leaf) else take_rows_or_zeros(leaf, *plan) for leaf in plain]
+    kept = [
+        next(in_turn) if is_words(leaf) else take_rows_or_zeros(leaf, row_ids, is_kept)
+        for leaf in plain
+    ]
     with_derivatives = [
-        with_tangents(_take_flagged, result, leaf, plan) if leaf.shape[0] > 0 else result
+        _with_tangents(result, leaf, row_ids, is_kept)
         for result, leaf in zip(kept, leaves, strict=True)
     ]
     kept_rows = jax.tree.unflatten(structure, with_derivatives)
     return Compacted(kept_rows, row_ids if wants_ids else None, flags.count)
+
+
+def with_selected_tangents(kept: Array, rows: Array, flags: Flags, capacity: int) -> Array:
+    """The flagged rows that were selected without derivatives, with those of all rows."""
+    if not jnp.issubdtype(rows.dtype, jnp.inexact):
+        return kept
+    is_kept = jax.lax.iota(jnp.int32, capacity) < flags.count
+    return _with_tangents(kept, rows, flagged_ids(flags, capacity), is_kept)
+
+
+def _with_tangents(kept: Array, rows: Array, row_ids: Array, is_kept: Array) -> Array:
+    return with_tangents(_take_flagged, kept, rows, (row_ids, is_kept)) if rows.shape[0] else kept
 
 
 def _take_flagged(matrix: Array, plan: tuple[Array, Array]) -> Array:

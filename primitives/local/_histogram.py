@@ -200,24 +200,50 @@ def _edges_of_data(column: Array, num_bins: int, num_valid: Array | None, over: 
     if column.dtype.itemsize < 4:
         is_float = jnp.issubdtype(column.dtype, jnp.floating)
         column = column.astype(jnp.float32 if is_float else jnp.int32)
+    ends = by_platform(column, num_valid, default=_extremes, **on_cuda(_extremes_at_once))
     least, greatest = (
-        over.extreme(_extreme(column, num_valid, is_max), is_max) for is_max in (False, True)
+        over.extreme(end, is_max) for end, is_max in zip(ends, (False, True), strict=True)
     )
     edges = equal_edges(jnp.stack([least, greatest]).astype(dtype), num_bins)
     empty = jnp.asarray(np.linspace(0, 1, num_bins + 1, dtype=dtype))
     return jnp.where(least > greatest, empty, edges)
 
 
+def _extremes(numbers: Array, num_valid: Array | None) -> tuple[Array, Array]:
+    """The least and the greatest finite number."""
+    return _extreme(numbers, num_valid, False), _extreme(numbers, num_valid, True)
+
+
+def _extremes_at_once(numbers: Array, num_valid: Array | None) -> tuple[Array, Array]:
+    """`_extremes` by one reduction of pairs, for CUDA: two would end in a kernel each."""
+    identities = _identity(numbers.dtype, False), _identity(numbers.dtype, True)
+    is_number = _is_finite(numbers, num_valid)
+    pairs = tuple(jnp.where(is_number, numbers, identity) for identity in identities)
+
+    def of_two(a: Any, b: Any) -> Any:
+        return jnp.minimum(a[0], b[0]), jnp.maximum(a[1], b[1])
+
+    return tuple(jax.lax.reduce(pairs, identities, of_two, (0,)))
+
+
+def _is_finite(numbers: Array, num_valid: Array | None) -> Array:
+    is_number = jnp.isfinite(numbers)
+    if num_valid is not None:
+        is_number &= jax.lax.iota(jnp.int32, numbers.shape[0]) < num_valid
+    return is_number
+
+
+def _identity(dtype: Any, is_max: bool) -> Array:
+    limits = jnp.finfo(dtype) if jnp.issubdtype(dtype, jnp.floating) else jnp.iinfo(dtype)
+    return jnp.asarray(limits.min if is_max else limits.max, dtype)
+
+
 def _extreme(numbers: Array, num_valid: Array | None, is_max: bool) -> Array:
     reduce = jnp.max if is_max else jnp.min
-    is_float = jnp.issubdtype(numbers.dtype, jnp.floating)
-    limits = jnp.finfo(numbers.dtype) if is_float else jnp.iinfo(numbers.dtype)
-    identity = jnp.asarray(limits.min if is_max else limits.max, numbers.dtype)
+    identity = _identity(numbers.dtype, is_max)
 
     def of_finite(numbers: Array) -> Array:
-        is_number = jnp.isfinite(numbers)
-        if num_valid is not None:
-            is_number &= jax.lax.iota(jnp.int32, numbers.shape[0]) < num_valid
+        is_number = _is_finite(numbers, num_valid)
         return reduce(jnp.where(is_number, numbers, identity), initial=identity)
 
     def of_all(numbers: Array) -> Array:
@@ -227,10 +253,8 @@ def _extreme(numbers: Array, num_valid: Array | None, is_max: bool) -> Array:
 
     if num_valid is not None or not numbers.size:
         return of_finite(numbers)
-    if not is_float:
-        return reduce(numbers)
-    # On CUDA both extremes are one pass, without a branch between them.
-    return by_platform(numbers, default=of_all, **on_cuda(of_finite))
+    is_float = jnp.issubdtype(numbers.dtype, jnp.floating)
+    return of_all(numbers) if is_float else reduce(numbers)
 
 
 def equal_edges(ends: Array, num_bins: int) -> Array:

@@ -8,11 +8,16 @@ import jax
 import jax.numpy as jnp
 
 from ...shardings._compat import like_varying
-from ..contract._key_bits import ordered_words
+from ..contract._key_bits import OrderedWord, ordered_words
+from ..contract._platform import by_platform
 from ..contract._scan_operators import Scan
-from ..contract._take import take_rows, take_rows_or_zeros, take_words
+from ..contract._take import take_rows, take_rows_or_zeros
 from ..contract._typing import Array, ArrayLike, Int, Keys, NumValid, Shaped
-from ..kernels.sort._radix_sort import argsort_columns, sort_words_with_row_ids
+from ..kernels.base._pallas import on_tpu
+from ..kernels.join._sorted_match import rows_of_side
+from ..kernels.move._gather_by_sorts import gather_ascending
+from ..kernels.sort._put_back import put_back
+from ..kernels.sort._radix_sort import sort_columns
 from ..tiers._tiered import tiered
 from ._asof_rule import (
     AsofRule,
@@ -73,7 +78,8 @@ def join_asof(
 
     Cost:
         Work O((left_rows + right_rows) x key bytes): one sort of both sides together, and a scan,
-        or two for the nearest row. No communication.
+        or two for the nearest row. On TPU shifts and one more sort find the rows in place of
+        gathers. No communication.
 
     Guarantees:
         Deterministic. Distances of integers are exact for any distance; those of floats are rounded
@@ -113,12 +119,11 @@ def _join_sides(sides: KeySides, tolerance: Array | None, rule: AsofRule) -> Arr
     num_valid = sides.num_a + sides.num_b
     # Equal rows keep their order, so one side comes first.
     words = ordered_words(columns, (False,) * len(columns))
-    if len(words) == 1:
-        sorted_word, row_ids = sort_words_with_row_ids(words[0], num_valid)
-        words = (words[0]._replace(word=sorted_word),)
-    else:
-        row_ids = argsort_columns(words, num_valid)
-        words = take_words(words, row_ids)
+    in_order, row_ids, _ = sort_columns(words, num_valid, words="order", with_ids=True)
+    words = tuple(
+        OrderedWord(word, 0, column.bits, is_whole=True)
+        for word, column in zip(in_order, words, strict=True)
+    )
     group, time = split_words(words, left_times)
     positions = jax.lax.iota(jnp.int32, row_ids.shape[0])
     right_ids = row_ids - first_right
@@ -134,14 +139,24 @@ def _join_sides(sides: KeySides, tolerance: Array | None, rule: AsofRule) -> Arr
     is_left = jax.lax.iota(jnp.int32, num_left) < sides.num_a
     is_left &= left_times == left_times
 
-    def candidate(position: Array) -> Candidate:
+    def by_gathers(position: Array, right_ids: Array, row_ids: Array) -> Array:
         right_rows = take_rows(right_ids, jnp.maximum(position, 0), is_unique=False)
+        (in_order,) = put_back(row_ids, (jnp.where(position >= 0, right_rows, -1),))
+        return jax.lax.dynamic_slice_in_dim(in_order, first_left, num_left)
+
+    def by_shifts(position: Array, right_ids: Array, row_ids: Array) -> Array:
+        # Positions ascend among the rows that have one: others repeat the row before them.
+        (right_rows,) = gather_ascending((right_ids,), jnp.maximum(jax.lax.cummax(position), 0))
         right_rows = jnp.where(position >= 0, right_rows, -1)
-        in_order = jnp.zeros_like(right_rows)
-        in_order = in_order.at[row_ids].set(
-            right_rows, unique_indices=True, mode="promise_in_bounds"
+        left_ids = row_ids - first_left
+        is_left = (left_ids >= 0) & (left_ids < sides.num_a)
+        (right_rows,) = rows_of_side(is_left, left_ids, (right_rows,), num_left, num_valid)
+        return right_rows
+
+    def candidate(position: Array) -> Candidate:
+        right_rows = by_platform(
+            position, right_ids, row_ids, default=by_gathers, **on_tpu(by_shifts)
         )
-        right_rows = jax.lax.dynamic_slice_in_dim(in_order, first_left, num_left)
         right_rows = jnp.where(is_left, right_rows, -1)
         has_match = right_rows >= 0
         times = take_rows_or_zeros(right_times, jnp.maximum(right_rows, 0), has_match)

@@ -24,9 +24,11 @@ from ..contract._platform import by_platform
 from ..contract._segment_forms import SEGMENT_OPS
 from ..contract._take import keep_or_zero, take_rows_or_zeros
 from ..contract._typing import Array, ArrayLike, Int, Integer, Keys, PyTree
+from ..kernels.base._cuda import on_cuda
 from ..kernels.base._library import is_native
 from ..kernels.groups._factorize import factorize_words
 from ..kernels.groups._group_sums import can_sum_groups, native_group_sums
+from ..kernels.scan._reduce_by_key_cuda import can_keep_on_cuda, can_reduce_on_cuda
 from ..tiers._tiered import tiered
 from ._direct_index import (
     can_index,
@@ -246,9 +248,41 @@ def _reduce_runs(
 ) -> tuple[tuple[Array, ...], list[Array], Array]:
     """The definition: sorts the rows by key, and reduces each run of equal keys."""
     runs = find_runs(columns, num_valid, is_sorted, leaves, with_ids=False)
-    unique_columns, num_runs = runs.first_rows(columns, capacity, runs.columns)
-    reduced = reduce_segments(segments_of(runs, capacity), runs.rows, names, ddof)
-    return unique_columns, of_runs(reduced, capacity, num_runs), num_runs
+    has_key_first = runs.columns[0] is runs.exact_key
+    at = _summed_by_kernel(runs, names) if capacity else None
+
+    def by_parts(columns: tuple[Array, ...], runs: KeyRuns) -> Any:
+        unique_columns, num_runs = runs.first_rows(columns, capacity, runs.columns)
+        reduced = reduce_segments(segments_of(runs, capacity), runs.rows, names, ddof)
+        return unique_columns, of_runs(reduced, capacity, num_runs), num_runs
+
+    def by_kernel(columns: tuple[Array, ...], runs: KeyRuns) -> Any:
+        # One pass finds the keys and one of the sums.
+        assert at is not None
+        rows, dtype = as_summed(runs.rows[at])
+        reduction = "add", jax.lax.stop_gradient(rows)
+        found = runs.by_kernel(runs.columns, capacity, has_key_first, reduction)
+        route = functools.partial(_add_by_group, capacity=capacity)
+        sums = with_tangents(route, found.reduced, rows, runs.segment_ids).astype(dtype)
+        leaves, others = [*runs.rows[:at], *runs.rows[at + 1 :]], (*names[:at], *names[at + 1 :])
+        reduced = reduce_segments(segments_of(runs, capacity), leaves, others, ddof)
+        reduced = of_runs(reduced, capacity, found.count)
+        return found.first_rows, [*reduced[:at], sums, *reduced[at:]], found.count
+
+    kernel = {} if at is None else on_cuda(by_kernel)
+    return by_platform(columns, runs, default=by_parts, **kernel)
+
+
+def _summed_by_kernel(runs: KeyRuns, names: tuple[str, ...]) -> int | None:
+    """The first leaf that the kernel on CUDA can add up while it finds the keys."""
+    if not can_keep_on_cuda(runs.columns, runs.is_head):
+        return None
+    for at, (name, leaf) in enumerate(zip(names, runs.rows, strict=True)):
+        # The results of a kernel vary over the mesh axes of all that it reads.
+        is_like_keys = varying_axes(leaf) <= varying_axes(runs.is_head)
+        if name == "sum" and is_like_keys and can_reduce_on_cuda(as_summed(leaf)[0]):
+            return at
+    return None
 
 
 def _reduce_on_cpu(

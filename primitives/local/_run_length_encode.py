@@ -72,6 +72,7 @@ def run_length_encode(
 def _encode(
     columns: tuple[Array, ...], num_valid: Array, capacity: int
 ) -> tuple[tuple[Array, ...], Array, Array]:
-    runs = runs_of_words(ordered_words(columns, (False,) * len(columns)), None, num_valid)
+    words = ordered_words(columns, (False,) * len(columns))
+    runs = runs_of_words(words, None, num_valid, columns)
     unique_columns, num_runs = runs.first_rows(columns, capacity)
     return unique_columns, runs.lengths(capacity), num_runs

@@ -24,7 +24,7 @@ from ..kernels.base._foreign import is_words
 from ..kernels.move._compact import select_words
 from ..kernels.move._log_shift import move_to_back, resized
 from ..kernels.move._run_ends import last_of_runs
-from ..kernels.scan._reduce_runs_cuda import can_reduce_runs_on_cuda, reduce_runs_on_cuda
+from ..kernels.scan._reduce_by_key_cuda import can_reduce_on_cuda, reduce_by_key_on_cuda
 from ..kernels.scan._segmented_scan import scan_rows
 
 # Given rows, or a table, and segment ids. It must not capture arrays.
@@ -71,12 +71,14 @@ def reduce_runs(
         return otherwise(rows, runs.ids)
 
     def by_kernel(rows: Array, runs: Runs) -> Array:
-        return reduce_runs_on_cuda(op, rows, runs.is_head, runs.num_valid, num_segments)
+        found = reduce_by_key_on_cuda((), runs.is_head, runs.num_valid, num_segments, (op, rows))
+        assert found.reduced is not None
+        return found.reduced
 
     if not is_words(rows) or jnp.issubdtype(rows.dtype, jnp.complexfloating):
         return otherwise(rows, runs.ids)
     plain = jax.lax.stop_gradient(rows)
-    cuda = by_kernel if can_reduce_runs_on_cuda(rows) else by_ids
+    cuda = by_kernel if can_reduce_on_cuda(rows) else by_ids
     reduced = _by_way(by_scan, by_ids, plain, runs, cuda=cuda)
     return with_tangents(otherwise, reduced, rows, runs.ids)
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs of rows with equal keys, in sorted rows or in rows without sorting."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -10,12 +11,19 @@ import numpy as np
 from ..contract._key_bits import OrderedWord, holds_whole_key, key_of_word, ordered_words
 from ..contract._moved import with_tangents
 from ..contract._platform import by_platform
+from ..contract._scan_operators import NamedOperator
 from ..contract._take import take_rows, take_rows_or_zeros
 from ..contract._typing import Array
-from ..kernels.move._compact import flagged_rows
+from ..kernels.base._cuda import on_cuda
+from ..kernels.move._compact import count_flags, flagged_rows
+from ..kernels.scan._reduce_by_key_cuda import (
+    ReducedByKey,
+    can_keep_on_cuda,
+    reduce_by_key_on_cuda,
+)
 from ..kernels.sort._put_back import put_back, take_permuted
 from ..kernels.sort._radix_sort import sort_columns
-from ._compact import select_rows
+from ._compact import select_rows, with_selected_tangents
 
 
 class KeyRuns(NamedTuple):
@@ -52,10 +60,11 @@ class KeyRuns(NamedTuple):
             capacity: number of rows of the result; those past the last run are zero.
             sorted_rows: the same rows, sorted like the keys, if they are at hand.
         """
-        if self.row_ids is None:
-            return select_rows(rows, self.is_head, capacity, self.num_valid)
+        in_runs = rows if self.row_ids is None else sorted_rows
+        leaves = jax.tree.leaves(in_runs)
+        has_key_first = bool(leaves) and leaves[0] is self.exact_key
 
-        def by_ids(rows: Any, sorted_rows: Any, runs: KeyRuns) -> tuple[Any, Array]:
+        def by_ids(rows: Any, in_runs: Any, runs: KeyRuns) -> tuple[Any, Array]:
             heads, num_runs = flagged_rows(runs.is_head, capacity, runs.num_valid)
             if runs.is_head.shape[0]:
                 assert runs.row_ids is not None
@@ -63,14 +72,60 @@ class KeyRuns(NamedTuple):
             is_run = jax.lax.iota(jnp.int32, capacity) < num_runs
             return take_rows_or_zeros(rows, heads, is_run), num_runs
 
-        def in_order(rows: Any, sorted_rows: Any, runs: KeyRuns) -> tuple[Any, Array]:
-            moved = runs.moved(rows) if sorted_rows is None else sorted_rows
+        def in_order(rows: Any, in_runs: Any, runs: KeyRuns) -> tuple[Any, Array]:
+            moved = runs.moved(rows) if in_runs is None else in_runs
             return select_rows(moved, runs.is_head, capacity, runs.num_valid)
 
+        def by_kernel(rows: Any, in_runs: Any, runs: KeyRuns) -> tuple[Any, Array]:
+            columns, structure = jax.tree.flatten(in_runs)
+            found = runs.by_kernel(columns, capacity, has_key_first)
+            return structure.unflatten(found.first_rows), found.count
+
         runs = self._replace(columns=(), rows=None)
-        # Sorted rows are selected without row ids, which a sort on GPU may leave out.
-        gpu = {} if sorted_rows is None else {"cuda": in_order, "rocm": in_order}
-        return by_platform(rows, sorted_rows, runs, tpu=in_order, default=by_ids, **gpu)
+        ways: dict[str, Any] = {}
+        if self.row_ids is not None:
+            # Sorted rows are selected without row ids, which a sort on GPU may leave out.
+            platforms = ("tpu",) if in_runs is None else ("tpu", "cuda", "rocm")
+            ways = dict.fromkeys(platforms, in_order)
+        if capacity and can_keep_on_cuda(leaves, self.is_head):
+            ways |= on_cuda(by_kernel)
+        elsewhere = in_order if self.row_ids is None else by_ids
+        return by_platform(rows, in_runs, runs, default=elsewhere, **ways)
+
+    @property
+    def exact_key(self) -> Array | None:
+        """The key in the order of the runs, if equal keys have equal bits."""
+        if len(self.columns) != 1:
+            return None
+        (key,) = self.columns
+        is_exact = jnp.issubdtype(key.dtype, jnp.integer) and key.dtype.itemsize >= 4
+        return key if is_exact else None
+
+    def by_kernel(
+        self,
+        columns: Sequence[Array],
+        capacity: int,
+        has_key_first: bool,
+        reduction: tuple[NamedOperator, Array] | None = None,
+    ) -> ReducedByKey:
+        """The first rows of columns and a reduction, by one kernel on CUDA.
+
+        Args:
+            columns: rows in the order of the runs; see `can_keep_on_cuda`.
+            capacity: number of rows of the result; those past the last run are zero.
+            has_key_first: whether the first column is `exact_key`.
+            reduction: see `reduce_by_key_on_cuda`; without derivatives.
+        """
+        plain = tuple(map(jax.lax.stop_gradient, columns))
+        heads = None if has_key_first else self.is_head
+        found = reduce_by_key_on_cuda(plain, heads, self.num_valid, capacity, reduction)
+        # The heads are found only under differentiation.
+        flags = count_flags(self.is_head, self.num_valid)
+        first_rows = tuple(
+            with_selected_tangents(kept, column, flags, capacity)
+            for kept, column in zip(found.first_rows, columns, strict=True)
+        )
+        return found._replace(first_rows=first_rows)
 
     def lengths(self, capacity: int) -> Array:
         """The length of each run, int32, padded with zeros."""

@@ -102,7 +102,8 @@ def unique_columns_of(
         # No row ids are needed: the keys alone are sorted.
         columns = radix_sort(columns, num_valid=given)
         words = ordered_words(columns, (False,) * len(columns))
-        runs, rows, sorted_rows = runs_of_words(words, None, num_valid), (columns, None), None
+        runs, sorted_rows = runs_of_words(words, None, num_valid, columns), None
+        rows = (columns, None)
     (unique_columns, row_ids), count = runs.first_rows(rows, capacity, sorted_rows)
     inverse = runs.of_rows(jnp.maximum(runs.segment_ids, 0)) if with_inverse else None
     counts = runs.lengths(capacity) if with_counts else None

@@ -10,10 +10,12 @@ import numpy as np
 import oracles
 import pandas as pd
 import pytest
-from asof_sides import RULES, make_sides, tolerances_for
+from asof_sides import NUM_LEFT, NUM_RIGHT, RULES, make_sides, tolerances_for
 from jax.sharding import AxisType, PartitionSpec
 from jaxframes import primitives, shardings
 from jaxframes.primitives import collective, local
+from jaxframes.primitives.local import _join_asof
+from on_platforms import traced_as
 from on_shards import mesh_of, noting
 
 
@@ -155,6 +157,24 @@ def test_is_what_pandas_finds(dtype):
                     oracles.assert_same_bits(in_order[rule][i], expected)
                     actual = np.append(stable, -1)[np.asarray(in_disorder[rule][i])]
                     oracles.assert_same_bits(actual, expected[shuffled[0]].astype(int))
+
+
+def test_shifts_find_the_rows_on_tpu(monkeypatch):
+    monkeypatch.setattr(_join_asof, "on_tpu", lambda by_shifts: {"tpu": by_shifts})
+    by = make_sides("four_values", np.int16)
+    for rule in RULES:
+        join = traced_as(
+            "tpu",
+            lambda *sides, rule=rule, by=None, num_valid=None: local.join_asof(
+                *sides, by=by, direction=rule[0], allow_exact=rule[1], num_valid=num_valid
+            ),
+        )
+        settings = {"direction": rule[0], "allow_exact": rule[1]}
+        for dtype, valid in ((np.int32, (NUM_LEFT, NUM_RIGHT)), (np.float32, (11, 9))):
+            left, right = make_sides("zipf", dtype)
+            actual = join(left, right, by=by, num_valid=valid)
+            expected = oracles.join_asof(left, right, by=by, num_valid=valid, **settings)
+            oracles.assert_same_bits(actual, expected)
 
 
 # Global calls

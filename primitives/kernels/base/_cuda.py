@@ -41,8 +41,9 @@ LIBRARY = Library(
         "jaxframes_cuda_top_k_v1",
         "jaxframes_cuda_count_flags_v1",
         "jaxframes_cuda_flagged_rows_v1",
+        "jaxframes_cuda_repeat_rows_v1",
         "jaxframes_cuda_segmented_scan_v1",
-        "jaxframes_cuda_reduce_runs_v1",
+        "jaxframes_cuda_reduce_by_key_v1",
         "jaxframes_cuda_segment_sum_v1",
         "jaxframes_cuda_segment_reduce_v1",
         "jaxframes_cuda_histogram_v1",
@@ -52,8 +53,9 @@ LIBRARY = Library(
         "jaxframes_cuda_radix_sort_scratch_bytes": (_INT64, (_INT64, _INT32, _INT32, _INT32)),
         "jaxframes_cuda_bucket_order_scratch_bytes": (_INT64, (_INT64, _INT64)),
         "jaxframes_cuda_top_k_scratch_bytes": (_INT64, (_INT64, _INT64)),
+        "jaxframes_cuda_repeat_rows_scratch_bytes": (_INT64, (_INT64, _INT64)),
         "jaxframes_cuda_segmented_scan_scratch_bytes": (_INT64, (_INT64, _INT32)),
-        "jaxframes_cuda_reduce_runs_scratch_bytes": (_INT64, (_INT64, _INT32)),
+        "jaxframes_cuda_reduce_by_key_scratch_bytes": (_INT64, (_INT64, _INT32)),
         "jaxframes_cuda_segment_sum_scratch_bytes": (_INT64, (_INT64, _INT64, _INT32)),
     },
 )
@@ -119,6 +121,7 @@ def call_on_cuda(
     arrays: Sequence[Array],
     results: Sequence[ResultShape],
     scratch: Sequence[int] | None,
+    more_results: Sequence[ResultShape] = (),
     **attributes: np.generic,
 ) -> tuple[Array, ...]:
     """Calls a CUDA kernel on one row of a batch; see `call`.
@@ -128,13 +131,16 @@ def call_on_cuda(
         arrays: the arguments, each with a leading batch axis of length one.
         results: shape and dtype of each result, without the batch axis.
         scratch: the arguments of the function that says how many bytes of scratch memory the
-            target needs, which are its last result; None for a target that needs none.
+            target needs, a result after the others; None for a target that needs none.
+        more_results: results of any number, which a target has after its scratch memory.
         attributes: NumPy scalars.
     """
     target = f"jaxframes_cuda_{name}_v1"
     if scratch is None:
         return call(target, arrays, results, **attributes)
-    return call(target, arrays, [*results, scratch_of(name, scratch)], **attributes)[:-1]
+    all_results = [*results, scratch_of(name, scratch), *more_results]
+    found = call(target, arrays, all_results, **attributes)
+    return *found[: len(results)], *found[len(results) + 1 :]
 
 
 def scratch_of(name: str, arguments: Sequence[int]) -> ResultShape:

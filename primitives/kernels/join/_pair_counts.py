@@ -11,6 +11,7 @@ from ....shardings._compat import is_x64_enabled, like_varying
 from ...contract._associative_scan import associative_scan
 from ...contract._platform import by_platform
 from ...contract._typing import Array
+from ..base._cuda import call_on_cuda, on_cuda
 from ..base._pallas import on_tpu
 from ..move._expand import repeat_by_shifts, saturating_ends
 
@@ -71,8 +72,17 @@ def expand(num_copies: Array, capacity: int) -> tuple[Array, Array, Array]:
     def by_shifts(num_copies: Array) -> tuple[Array, Array, Array]:
         return _expand_by_shifts(num_copies, capacity)
 
-    kernel = on_tpu(by_shifts) if capacity else {}
-    return by_platform(num_copies, default=by_scatter, **kernel)
+    def by_kernel(num_copies: Array) -> tuple[Array, Array, Array]:
+        items, copies, count = call_on_cuda(
+            "repeat_rows",
+            (num_copies[None],),
+            (((capacity,), jnp.int32), ((capacity,), jnp.int32), ((), jnp.int32)),
+            (num_copies.shape[0], capacity),
+        )
+        return items, copies, count
+
+    kernels = on_tpu(by_shifts) | on_cuda(by_kernel) if capacity else {}
+    return by_platform(num_copies, default=by_scatter, **kernels)
 
 
 def _expand_by_scatter(num_copies: Array, capacity: int) -> tuple[Array, Array, Array]:

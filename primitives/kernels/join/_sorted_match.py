@@ -77,11 +77,8 @@ def match_by_sort(left: Side, right: Side, column: OrderedWord, how: GroupedHow)
         num_matches_of_rows = num_matches
         total = total_pairs(jnp.ones_like(begins), _pairs_of_position(begins, num_matches), "inner")
     else:
-        of_left, count = select_words(is_left, (ids, num_before, num_matches), num_left, num_valid)
-        row_ids, *of_left = of_left
-        rows = jax.lax.iota(jnp.int32, num_left)
-        row_ids = jnp.where(rows < count, row_ids, rows)
-        begins, num_matches_of_rows = put_back(row_ids, of_left)
+        of_left = (num_before, num_matches)
+        begins, num_matches_of_rows = rows_of_side(is_left, ids, of_left, num_left, num_valid)
         total = total_pairs(is_left.astype(jnp.int32), num_matches, how)
     right_ids = ids - left.num_valid
     (right_rows,), _ = select_words(is_right, (right_ids,), num_right, num_valid)
@@ -93,6 +90,25 @@ def match_by_sort(left: Side, right: Side, column: OrderedWord, how: GroupedHow)
         jnp.sum(is_left & (num_matches == 0), dtype=jnp.int32),
         jnp.sum(alone, dtype=jnp.int32),
     )
+
+
+def rows_of_side(
+    is_side: Array, row_ids: Array, columns: tuple[Array, ...], num_rows: int, num_valid: Array
+) -> tuple[Array, ...]:
+    """Returns the sorted rows of one side to the order of the side.
+
+    Args:
+        is_side: flags the valid rows of the side.
+        row_ids: the row of the side that each sorted row was; int32.
+        columns: words to return.
+        num_rows: the number of rows of the side, padding included.
+        num_valid: number of valid rows of both sides.
+    """
+    (row_ids, *columns_of_side), count = select_words(
+        is_side, (row_ids, *columns), num_rows, num_valid
+    )
+    rows = jax.lax.iota(jnp.int32, num_rows)
+    return put_back(jnp.where(rows < count, row_ids, rows), columns_of_side)
 
 
 def _pairs_of_position(left_rows: Array, num_matches: Array) -> Array:

@@ -41,7 +41,34 @@ def test_reduce_by_key_sorts_once_and_reduces_runs(op):
             np.testing.assert_allclose(actual.values, expected[1], rtol=1e-5)
             assert int(actual.num_runs) == expected[2]
             assert called.count("radix_sort_rows") == 1
-            assert ("reduce_runs" in called) == (op not in ("count", "first", "last"))
+            assert ("reduce_by_key" in called) == (op not in ("count", "first", "last"))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8", "int64", "bool"])
+def test_one_kernel_finds_keys_and_adds_up(dtype):
+    keys, ints, floats = make_rows(7)
+    keys = keys.astype(dtype)
+    if dtype == "float32":
+        # Zeros are equal whatever their sign, and so are NaNs.
+        keys[keys == 3], keys[::9], keys[1::9] = np.nan, 0.0, -0.0
+    values = {"a": floats, "b": ints, "c": ints}
+    ops = {"a": "last", "b": "sum", "c": "sum"}
+    for num_valid, capacity in ((None, 30), (120, 300), (0, 4)):
+        actual, called = run(
+            lambda k, v, num_valid=num_valid, capacity=capacity: local.reduce_by_key(
+                k, v, ops, capacity=capacity, num_valid=num_valid
+            ),
+            keys,
+            values,
+        )
+        for name, op in ops.items():
+            expected = oracles.reduce_by_key(keys, values[name], op, capacity, num_valid)
+            oracles.assert_same_bits(
+                (actual.unique_keys, actual.values[name]), (expected[0], expected[1])
+            )
+        assert int(actual.num_runs) == expected[2]
+        # The keys come with the first sum.
+        assert called.count("reduce_by_key") == 2
 
 
 def test_reduce_by_key_of_several_columns_and_keys():
@@ -67,7 +94,8 @@ def test_unique_selects_the_heads_of_runs(num_valid):
         oracles.assert_same_bits(actual.unique_keys[: expected.size], expected)
         assert not np.any(actual.unique_keys[expected.size :])
         assert int(actual.count) == expected.size
-        assert called.count("flagged_rows") == 1
+        assert called.count("flagged_rows") == 0
+        assert called.count("reduce_by_key") == 1
 
 
 def test_unique_with_all_results():
@@ -83,6 +111,21 @@ def test_unique_with_all_results():
         np.testing.assert_array_equal(found[:size], expected)
     np.testing.assert_array_equal(actual.inverse, inverse)
     np.testing.assert_array_equal(actual.counts[:size], counts)
+
+
+def test_repeat_rows_by_one_kernel():
+    repeats = np.random.default_rng(8).integers(-1, 4, 60).astype(np.int32)
+    for capacity, num_valid in ((1, None), (90, 33), (300, None), (10, 0)):
+        actual, called = run(
+            lambda n, capacity=capacity, num_valid=num_valid: local.repeat_rows(
+                n, capacity=capacity, num_valid=num_valid
+            ),
+            repeats,
+        )
+        oracles.assert_same_bits(tuple(actual), oracles.repeat_rows(repeats, capacity, num_valid))
+        assert called == ["repeat_rows"]
+    many, _ = run(lambda n: local.repeat_rows(n, capacity=2), np.full(4, 2**30))
+    assert int(many.count) == 2**31 - 1
 
 
 def test_compact_moves_columns_of_32_bytes_in_a_call():

@@ -10,6 +10,7 @@ import oracles
 import pytest
 from jaxframes import primitives
 from jaxframes.primitives import collective, kernels, local
+from jaxframes.primitives.local import _histogram
 from key_distributions import KEY_DTYPES, distributions_for, make_keys
 from on_shards import mesh_of, noting, on_shards
 
@@ -105,6 +106,17 @@ def test_weights(dtype):
         bins = settings.get("bins", settings.get("edges"))
         expected, edges = np.histogram(x, bins, weights=weights)
         oracles.assert_same_bits(tuple(counted), (expected.astype(dtype), edges))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.uint32])
+def test_one_reduction_finds_both_extremes_on_cuda(dtype):
+    x = np.random.default_rng(5).integers(1, 100, 40).astype(dtype)
+    if np.dtype(dtype).kind == "f":
+        x[::7], x[3], x[5] = np.nan, np.inf, -np.inf
+    for num_valid in (None, 30, 1, 0):
+        arguments = jnp.asarray(x), None if num_valid is None else jnp.int32(num_valid)
+        expected = _histogram._extremes(*arguments)
+        oracles.assert_same_bits(jax.jit(_histogram._extremes_at_once)(*arguments), expected)
 
 
 def test_a_range_that_is_traced():

@@ -8,9 +8,10 @@
 #include <vector>
 
 #include "move/cuda_compact.h"
+#include "move/cuda_repeat_rows.h"
 #include "reduce/cuda_segment_sum.h"
 #include "reduce/cuda_tables.h"
-#include "scan/cuda_reduce_runs.h"
+#include "scan/cuda_reduce_by_key.h"
 #include "scan/cuda_segmented_scan.h"
 #include "sort/cuda_bucket_order.h"
 #include "sort/cuda_radix_sort.h"
@@ -54,13 +55,20 @@ cudaError_t cuda_segmented_scan(const CudaSegmentedScan& scan, void* scratch, cu
   return cudaSuccess;
 }
 
-cudaError_t cuda_reduce_runs(const CudaRunReduction& call, void* scratch, cudaStream_t) {
-  const int64_t size = call.batch * call.num_rows;
-  read(call.values, size * bytes_of(call.number));
-  read(call.heads, size);
+cudaError_t cuda_reduce_by_key(const CudaReduceByKey& call, void* scratch, cudaStream_t) {
+  const int64_t size = call.batch * call.num_rows, kept = call.batch * call.capacity;
+  const int number_bytes = call.values == nullptr ? 0 : bytes_of(call.number);
+  read(call.values, size * number_bytes);
+  if (call.heads != nullptr) read(call.heads, size);
   read(call.num_valid, call.batch * 4);
-  write(call.results, call.batch * call.num_segments * bytes_of(call.number));
-  write(scratch, cuda_reduce_runs_scratch_bytes(call.num_rows, bytes_of(call.number)));
+  for (int i = 0; i < call.columns.count; ++i) {
+    const KeptWords& words = call.columns.words[i];
+    read(words.source, size * words.word_bytes);
+    write(words.kept, kept * words.word_bytes);
+  }
+  write(call.results, kept * number_bytes);
+  write(call.count, call.batch * 4);
+  write(scratch, cuda_reduce_by_key_scratch_bytes(call.num_rows, number_bytes));
   return cudaSuccess;
 }
 
@@ -133,6 +141,15 @@ cudaError_t cuda_compact(const CudaFlags& flags, const int32_t* before, const in
     if (!words.are_ids) read(words.source, flags.batch * flags.num_rows * words.word_bytes);
     write(words.kept, flags.batch * capacity * words.word_bytes);
   }
+  return cudaSuccess;
+}
+
+cudaError_t cuda_repeat_rows(const CudaRepeatRows& call, void* scratch, cudaStream_t) {
+  read(call.repeats, call.batch * call.num_rows * 4);
+  write(call.row_ids, call.batch * call.capacity * 4);
+  write(call.copies, call.batch * call.capacity * 4);
+  write(call.count, call.batch * 4);
+  write(scratch, cuda_repeat_rows_scratch_bytes(call.num_rows, call.capacity));
   return cudaSuccess;
 }
 

@@ -9,9 +9,10 @@
 #include <vector>
 
 #include "fuzz/handler_call.h"
+#include "move/cuda_repeat_rows.h"
 #include "move/kept_words.h"
 #include "reduce/cuda_segment_sum.h"
-#include "scan/cuda_reduce_runs.h"
+#include "scan/cuda_reduce_by_key.h"
 #include "scan/cuda_segmented_scan.h"
 #include "sort/cuda_bucket_order.h"
 #include "sort/cuda_radix_sort.h"
@@ -111,6 +112,17 @@ void flagged_rows(Bytes& bytes, Call& call) {
   }
 }
 
+void repeat_rows(Bytes& bytes, Call& call) {
+  const Sizes n(bytes);
+  const int64_t capacity = bytes.length() % 5000;
+  call.argument(bytes.one_in(16) ? kU32 : kS32, {n.batch, n.rows}, Words::kCounts, 5);
+  for (int i = 0; i < 2; ++i) {
+    call.result(kS32, {n.batch, bytes.one_in(32) ? capacity + 1 : capacity});
+  }
+  call.result(kS32, {n.batch});
+  scratch(bytes, call, jaxframes::cuda_repeat_rows_scratch_bytes(n.rows, capacity));
+}
+
 void segmented_scan(Bytes& bytes, Call& call) {
   const Sizes n(bytes);
   const XLA_FFI_DataType values = key_type(bytes);
@@ -126,14 +138,23 @@ void segmented_scan(Bytes& bytes, Call& call) {
   call.attribute("reverse", kPred, bytes.one_in(2));
 }
 
-void reduce_runs(Bytes& bytes, Call& call) {
+void reduce_by_key(Bytes& bytes, Call& call) {
   const Sizes n(bytes);
+  const int64_t capacity = bytes.length() % (n.rows + 2);
   const XLA_FFI_DataType values = key_type(bytes);
-  call.argument(values, {n.batch, n.rows});
-  call.argument(kPred, {n.batch, n.rows}, Words::kFlags);
+  const bool has_values = bytes.one_in(2);
+  call.argument(values, {n.batch, has_values ? n.rows : 0});
+  call.argument(kPred, {n.batch, bytes.one_in(2) ? 0 : n.rows}, Words::kFlags);
   counts(call, n.batch, n.rows);
-  call.result(values, {n.batch, bytes.length() % 5000});
-  scratch(bytes, call, jaxframes::cuda_reduce_runs_scratch_bytes(n.rows, byte_width(values)));
+  call.result(values, {n.batch, has_values ? capacity : 0});
+  call.result(kS32, {n.batch});
+  scratch(bytes, call, jaxframes::cuda_reduce_by_key_scratch_bytes(
+                           n.rows, has_values ? byte_width(values) : 0));
+  for (int i = bytes.byte() % 10; i > 0; --i) {
+    const XLA_FFI_DataType column = one_of(bytes, {kU8, XLA_FFI_DataType_BF16, kF32, kS64});
+    call.argument(column, {n.batch, n.rows});
+    call.result(column, {n.batch, capacity});
+  }
   call.attribute("op", kS32, bytes.byte() % 5);
 }
 
@@ -190,8 +211,9 @@ void histogram(Bytes& bytes, Call& call) {
   X(jaxframes_cuda_top_k_v1, top_k)                    \
   X(jaxframes_cuda_count_flags_v1, count_flags)        \
   X(jaxframes_cuda_flagged_rows_v1, flagged_rows)      \
+  X(jaxframes_cuda_repeat_rows_v1, repeat_rows)        \
   X(jaxframes_cuda_segmented_scan_v1, segmented_scan)  \
-  X(jaxframes_cuda_reduce_runs_v1, reduce_runs)        \
+  X(jaxframes_cuda_reduce_by_key_v1, reduce_by_key)    \
   X(jaxframes_cuda_segment_sum_v1, segment_sum)        \
   X(jaxframes_cuda_segment_reduce_v1, segment_reduce)  \
   X(jaxframes_cuda_histogram_v1, histogram)

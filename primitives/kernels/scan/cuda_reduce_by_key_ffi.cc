@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "base/cuda_target.h"
+#include "scan/cuda_reduce_by_key.h"
+#include "scan/cuda_scan_arguments.h"
+#include "scan/scan_arguments.h"
+
+namespace jaxframes {
+namespace {
+
+constexpr char kReduceByKey[] = "jaxframes_cuda_reduce_by_key_v1";
+
+// Checks the columns and their first rows.
+RunColumns run_columns_of(ArgumentChecker& checker, const std::vector<ffi::AnyBuffer>& columns,
+                          const std::vector<ffi::AnyBuffer>& firsts, int64_t batch,
+                          int64_t num_rows, int64_t capacity) {
+  RunColumns kept{};
+  checker.require(columns.size() == firsts.size() && columns.size() <= RunColumns::kMost,
+                  "one result must come for each of at most " +
+                      std::to_string(RunColumns::kMost) + " columns");
+  for (size_t i = 0; i < columns.size() && checker.ok(); ++i) {
+    checker.require_words(columns[i], "a column");
+    checker.require_rows(columns[i], "a column", batch, num_rows);
+    checker.require_dtype(firsts[i], "a result", columns[i].element_type());
+    checker.require_rows(firsts[i], "a result", batch, capacity);
+    kept.words[kept.count++] = {
+        false, columns[i].untyped_data(), firsts[i].untyped_data(),
+        static_cast<int64_t>(ffi::ByteWidth(columns[i].element_type()))};
+  }
+  return kept;
+}
+
+ffi::Error reduce_by_key_target(cudaStream_t stream, ffi::AnyBuffer values, ffi::AnyBuffer heads,
+                                ffi::AnyBuffer num_valid, ffi::RemainingArgs columns,
+                                ffi::Result<ffi::AnyBuffer> results,
+                                ffi::Result<ffi::AnyBuffer> count,
+                                ffi::Result<ffi::AnyBuffer> scratch,
+                                ffi::RemainingRets firsts, int32_t op) {
+  ArgumentChecker checker(kReduceByKey);
+  check_scanned(checker, values, *results, op);
+  const std::vector<ffi::AnyBuffer> sources = buffers_of(checker, columns);
+  const std::vector<ffi::AnyBuffer> kept = buffers_of(checker, firsts);
+  checker.require(heads.dimensions().size() > 0, "heads must have shape [..., num_rows]");
+  if (!checker.ok()) return checker.error();
+  const bool has_values = row_length(values) != 0, has_heads = row_length(heads) != 0;
+  checker.require(sources.empty() || sources[0].dimensions().size() > 0,
+                  "a column must have shape [..., num_rows]");
+  checker.require(has_heads || !sources.empty(), "without heads there must be a column");
+  if (!checker.ok()) return checker.error();
+  const int64_t batch = batch_size(values);
+  const int64_t num_rows = has_heads ? row_length(heads) : row_length(sources[0]);
+  checker.require(num_rows <= std::numeric_limits<int32_t>::max(),
+                  "there must be fewer than 2^31 rows, got " + std::to_string(num_rows));
+  checker.require(has_heads || ArgumentChecker::word_bytes(sources[0]) != 0,
+                  "without heads the first column must have words of 4 or 8 bytes");
+  if (has_values) checker.require_rows(values, "values", batch, num_rows);
+  checker.require_dtype(heads, "heads", ffi::DataType::PRED);
+  checker.require_rows(heads, "heads", batch, has_heads ? num_rows : 0);
+  checker.require_dtype(num_valid, "num_valid", ffi::DataType::S32);
+  checker.require_scalars(num_valid, "num_valid", batch);
+  checker.require(results->dimensions().size() > 0, "results must have shape [..., capacity]");
+  checker.require_dtype(*count, "count", ffi::DataType::S32);
+  checker.require_scalars(*count, "count", batch);
+  if (!checker.ok()) return checker.error();
+  checker.require(has_values || !kept.empty(), "there must be values or a column");
+  checker.require(kept.empty() || kept[0].dimensions().size() > 0,
+                  "a result must have shape [..., capacity]");
+  if (!checker.ok()) return checker.error();
+  const int64_t capacity = has_values ? row_length(*results) : row_length(kept[0]);
+  checker.require(capacity <= num_rows, "the capacity must be at most the number of rows, got " +
+                                            std::to_string(capacity));
+  checker.require_rows(*results, "results", batch, has_values ? capacity : 0);
+  const RunColumns run_columns =
+      run_columns_of(checker, sources, kept, batch, num_rows, capacity);
+  checker.require_scratch(
+      *scratch, cuda_reduce_by_key_scratch_bytes(
+                    num_rows, has_values ? ArgumentChecker::word_bytes(values) : 0));
+  if (!checker.ok()) return checker.error();
+  const CudaReduceByKey call{scan_number_of(values),
+                             static_cast<ScanOperator>(op),
+                             batch,
+                             num_rows,
+                             capacity,
+                             has_values ? values.untyped_data() : nullptr,
+                             has_heads ? words_of<uint8_t>(heads) : nullptr,
+                             words_of<int32_t>(num_valid),
+                             run_columns,
+                             results->untyped_data(),
+                             words_of<int32_t>(*count)};
+  return launched(kReduceByKey, cuda_reduce_by_key(call, scratch->untyped_data(), stream));
+}
+
+}  // namespace
+}  // namespace jaxframes
+
+namespace ffi = ::xla::ffi;
+
+JAXFRAMES_DEFINE_CUDA_TARGET(jaxframes_cuda_reduce_by_key_v1, jaxframes::reduce_by_key_target,
+                             ffi::Ffi::Bind()
+                                 .Ctx<jaxframes::CudaStream>()
+                                 .Arg<ffi::AnyBuffer>()
+                                 .Arg<ffi::AnyBuffer>()
+                                 .Arg<ffi::AnyBuffer>()
+                                 .RemainingArgs()
+                                 .Ret<ffi::AnyBuffer>()
+                                 .Ret<ffi::AnyBuffer>()
+                                 .Ret<ffi::AnyBuffer>()
+                                 .RemainingRets()
+                                 .Attr<int32_t>("op"));
+
+// Bytes of the scratch result; `number_bytes` is zero if nothing is reduced.
+extern "C" JAXFRAMES_EXPORT int64_t jaxframes_cuda_reduce_by_key_scratch_bytes(
+    int64_t num_rows, int32_t number_bytes) {
+  return jaxframes::cuda_reduce_by_key_scratch_bytes(num_rows, number_bytes);
+}
