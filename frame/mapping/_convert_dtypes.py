@@ -73,8 +73,10 @@ def _converted(column: Column, family: Family, label: Hashable, table: Table) ->
 @tiered
 def _are_whole(data: Array, num_rows: Count) -> Array:
     """Whether all floats but NaN are integers of 64 bits."""
-    # Past the range of float16 it is infinite.
-    end = jnp.asarray(2.0**63, data.dtype)
+    if data.dtype == jnp.float16:
+        # It is short of the ends.
+        data = data.astype(jnp.float32)
+    end = data.dtype.type(2.0**63)
     is_whole = (data == jnp.trunc(data)) & (data >= -end) & (data < end)
     return jnp.all(is_whole | jnp.isnan(data) | ~is_row(data.shape[0], num_rows))
 

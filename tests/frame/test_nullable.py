@@ -162,3 +162,12 @@ def test_strings_keep_their_dtype_where_they_are_joined():
 def test_bools_as_objects_miss_na():
     shown = on_device(pd.Series([True, None, False], dtype="boolean")).astype(object)
     assert list(map(repr, shown.to_pandas())) == ["True", "<NA>", "False"]
+
+
+def test_convert_dtypes_of_floats_at_the_ends_of_their_ranges():
+    columns = {
+        "f16": np.array([1.5, 65504], "f2"),
+        "least": [-(2.0**63), 1.0],
+        "past": [2.0**63, 1],
+    }
+    assert_parity(lambda f: f.convert_dtypes(), pd.DataFrame(columns), ways=["eager"])
