@@ -8,6 +8,7 @@ import pandas as pd
 
 from ..table._column import Column, ColumnType
 from ..table._dictionary import Dictionary
+from ..table._dtypes import cast_exactly
 from ..table._ndframe import SeriesBase
 from ..table._recode import renumbered
 from ..table._types import Options
@@ -50,7 +51,8 @@ class CategoryMethods:
         num_categories = len(self.categories)
         dtypes = (np.int8, np.int16, np.int32)
         dtype = next(dtype for dtype in dtypes if num_categories <= np.iinfo(dtype).max)
-        return self._series._with_column(Column(self._series._only.data.astype(dtype)), None)
+        codes = cast_exactly(self._series._only.data, np.dtype(dtype))
+        return self._series._with_column(Column(codes), None)
 
     rename_categories: Method = _method("rename_categories", "Renames the categories.")
     reorder_categories: Method = _method("reorder_categories", "Reorders the categories.")

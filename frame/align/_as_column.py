@@ -5,7 +5,6 @@ from collections.abc import Hashable
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
@@ -18,7 +17,7 @@ from ..table._layout import ONE_DEVICE
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._object_functions import holds_bools, inferred
 from ..table._table import Table
-from ..table._take import any_missing
+from ..table._take import any_missing, repeated
 from ..table._to_host import host_array
 from ..table._tracing import is_traced
 from ._align import aligned_column
@@ -71,7 +70,7 @@ def _filled(value: object, table: Table, name: Hashable) -> Column:
         and value.dtype.kind in "biufc"
         and is_held(value)
     ):
-        data = jnp.broadcast_to(jnp.asarray(value), (table.capacity,))
+        data = repeated(value, table.capacity)
         return Column(table.layout.constrain(data) if is_traced(data) else table.layout.place(data))
     # pandas gives a missing time the finest unit.
     dtype = None
@@ -82,7 +81,7 @@ def _filled(value: object, table: Table, name: Hashable) -> Column:
         deferred = defer_constant(host_array(one.data)[0], table.capacity)
         if deferred is not None:
             return deferred
-    data = jnp.broadcast_to(one.data, (table.capacity,))
+    data = repeated(one.data, table.capacity)
     if one.type is NUMBER and is_traced(data):
         return Column(table.layout.constrain(data))
     return Column(table.layout.place(data), None, one.type)

@@ -24,7 +24,7 @@ from ..table._column import (
     show_holes,
 )
 from ..table._count_types import in_one_label
-from ..table._dtypes import narrowed, wide
+from ..table._dtypes import cast_exactly, narrowed, wide
 from ..table._from_host import check_width, column_from
 from ..table._join_lists import joined_lists, share_lists, with_one_form
 from ..table._layout import Layout
@@ -32,7 +32,7 @@ from ..table._lists import ListColumn
 from ..table._object_functions import as_objects, joined_objects
 from ..table._recode import recoded
 from ..table._table import NO_ROWS, Count, Table, as_count
-from ..table._take import moved_columns, position, stored_arrays, take_columns
+from ..table._take import moved_columns, position, repeated, stored_arrays, take_columns
 from ..table._tracing import is_in_jit
 from ..table._unencoded import joined_strings
 from ..table._units import finest_unit, with_units
@@ -47,7 +47,8 @@ def common_columns(
 ) -> tuple[Column, ...]:
     """Converts columns, given their numbers of rows, to pandas' common type.
 
-    In frames bools mix with integers, and unordered categories in another order differ.
+    In frames bools mix with integers, and with floats that come first, and unordered categories in
+    another order differ.
     """
     first = columns[0]
     kinds = {column.kind for column in columns}
@@ -107,12 +108,13 @@ def _common_numbers(
     columns: Sequence[Column], name: Hashable, of_frames: bool, counts: Sequence[Count]
 ) -> tuple[Column, ...]:
     are_bools = {column.is_bool for column in columns}
-    # Bools with missing values are objects.
-    only_integers = all(
-        column.dtype.kind in "biu" and not (column.is_bool and column.valid is not None)
+    # In frames the first dtype may be any: pandas appends what mixes with it as NumPy does.
+    mix = of_frames and all(
+        not column.is_of_objects
+        and (column.dtype.kind in "biu" or column.dtype == columns[0].dtype)
         for column in columns
     )
-    if len(are_bools) > 1 and not (of_frames and only_integers):
+    if len(are_bools) > 1 and not mix:
         return _objects(columns, name, counts)
     dtype = np.result_type(*(column.dtype for column in columns))
     dtype = wide(dtype) if jnp.issubdtype(dtype, jnp.inexact) else dtype
@@ -124,17 +126,13 @@ def _common_numbers(
 def missing_like(column: Column, capacity: int, layout: Layout) -> Column:
     """A column of the same type with only missing values."""
     if column.is_numeric and not column.is_float:
-        if column.is_nullable:
-            valid = layout.constrain(jnp.zeros(capacity, jnp.bool_))
-            return Column(valid.astype(column.dtype), valid, column.type)
-        if column.is_bool or not is_x64_enabled():
-            valid = layout.constrain(jnp.zeros(capacity, jnp.bool_))
-            return Column(valid.astype(column.dtype), valid)
+        if column.is_nullable or column.is_bool or not is_x64_enabled():
+            valid = layout.constrain(repeated(np.bool_(False), capacity))
+            return Column(cast_exactly(valid, column.dtype), valid, column.type)
         column = Column(jnp.zeros(0, jnp.float64))
     missing = np.nan if column.is_numeric else NAT if column.stored.type.is_counted else -1
     fill = np.asarray(missing).astype(column.dtype)
-    data = jnp.full(capacity, fill, column.dtype)
-    return column.moved((layout.constrain(data), None))
+    return column.moved((layout.constrain(repeated(fill, capacity)), None))
 
 
 def common_or_missing(

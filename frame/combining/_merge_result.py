@@ -16,6 +16,7 @@ from ..align._number_keys import check_labels
 from ..table._column import Array, Column, ColumnType
 from ..table._column_labels import Labels
 from ..table._dictionary import Dictionary
+from ..table._dtypes import cast_exactly
 from ..table._holes import with_holes_elsewhere
 from ..table._ndframe import FrameBase
 from ..table._row_index import RANGE, RowIndex, label_dtype
@@ -178,7 +179,7 @@ class _Merged:
             return taken_index(pairs.left, left) if of_left else taken_index(pairs.right, right)
         if pairs.labels is None:
             return RANGE
-        return RowIndex((Column(pairs.labels.astype(label_dtype())),))
+        return RowIndex((Column(cast_exactly(pairs.labels, label_dtype())),))
 
     def frame(self, index: RowIndex) -> Any:
         """Builds the frame; `index` has the row labels, but those of keys."""

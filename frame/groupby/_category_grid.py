@@ -89,8 +89,7 @@ def groups_of_all_categories(
     known = None if others is None else (others.group_ids, others.count)
     limits = tuple(np.int32(len(key.dictionary)) for key in categories)
     bare_keys = tuple(map(bare, categories))
-    ids, is_group, seen = _segments_of(bare_keys, known, limits, table.num_rows, grid)
-    count = jnp.sum(is_group, dtype=jnp.int32)
+    ids, is_group, count, seen = _segments_of(bare_keys, known, limits, table.num_rows, grid)
     if is_traced(count):
         capacity = min(options.capacity or grid.num_segments, grid.num_segments)
     else:
@@ -120,8 +119,8 @@ def _segments_of(
     limits: Sequence[object],
     num_rows: Count,
     grid: Grid,
-) -> tuple[Array, Array, Any]:
-    """The segment id of each row, flags of segments that are groups, and first rows.
+) -> tuple[Array, Array, Array, Any]:
+    """The segment id of each row, flags of segments that are groups, their count, and first rows.
 
     `others` are the group ids of rows by the other keys, and the number of these groups. First rows
     are those of each segment, and of each segment's category alone, if groups are not sorted.
@@ -156,12 +155,13 @@ def _segments_of(
             if can_miss:
                 is_value = is_value | ((digit == size - 1) & (first < _NO_ROW))
         is_group = is_group & is_value
+    count = jnp.sum(is_group, dtype=jnp.int32)
     if grid.sort:
-        return ids, is_group, None
+        return ids, is_group, count, None
     first_rows = None
     if others is not None:
         first_rows = first_rows_of_segments(ids, grid.num_segments, layout)
-    return ids, is_group, (first_rows, tuple(first_of_categories))
+    return ids, is_group, count, (first_rows, tuple(first_of_categories))
 
 
 def _order(

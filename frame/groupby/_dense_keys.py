@@ -44,8 +44,8 @@ def dense_groups(
     )
     num_segments = counts.shape[0]
     if all_categories:
-        is_group = _with_all_categories(counts, keys, index)
-        count = jnp.sum(is_group, dtype=jnp.int32)
+        sizes = [np.int32(len(key.dictionary)) if key.kind == "category" else None for key in keys]
+        is_group, count = _with_all_categories(counts, tuple(sizes), index)
     if is_traced(count):
         capacity = min(options.capacity or num_segments, num_segments)
     else:
@@ -164,17 +164,23 @@ def first_rows_of_segments(segment_ids: Array, num_segments: int, layout: Layout
     return segments.reduce("first", rows, fill_value=np.iinfo(np.int32).max)
 
 
-def _with_all_categories(counts: Array, keys: Sequence[Column], index: DirectIndex) -> Array:
-    """Flags of the segments of all combinations of categories; and of missing ones, if any."""
+@tiered
+def _with_all_categories(
+    counts: Array, sizes: tuple[np.int32 | None, ...], index: DirectIndex
+) -> tuple[Array, Array]:
+    """Flags the segments of all combinations of categories, and of missing ones, if any.
+
+    `sizes` are the numbers of categories, None for other keys. Also returns the number of flags.
+    """
     grid = (counts > 0).reshape(index.widths)
     is_group = jnp.ones(grid.shape, jnp.bool_)
-    for axis, (key, width) in enumerate(zip(keys, index.widths, strict=True)):
+    for axis, (size, width) in enumerate(zip(sizes, index.widths, strict=True)):
         others = tuple(other for other in range(grid.ndim) if other != axis)
         is_value = jnp.any(grid, axis=others)
-        if key.kind == "category":
-            is_value = is_value | (jnp.arange(width, dtype=jnp.int32) < len(key.dictionary))
+        if size is not None:
+            is_value = is_value | (jnp.arange(width, dtype=jnp.int32) < size)
         is_group = is_group & jnp.expand_dims(is_value, others)
-    return is_group.reshape(-1)
+    return is_group.reshape(-1), jnp.sum(is_group, dtype=jnp.int32)
 
 
 def group_segments(

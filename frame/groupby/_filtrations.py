@@ -16,6 +16,7 @@ from ..table._filter import filter_rows
 from ..table._take import settled
 from ._base import GroupByBase
 from ._grouped_column import Segments
+from ._groups import any_of
 from ._segmented_scans import positions_in_groups
 
 
@@ -72,41 +73,24 @@ class GroupByPositions(GroupByBase):
         for one in positions:
             if not _is_position(one):
                 raise ValueError(f"Invalid argument {type(one)}. Should be int or slice.")
-        none = jnp.zeros_like(self._groups.segments.ids, bool)
-        return self._kept_rows(functools.reduce(jnp.logical_or, map(self._is_at, positions), none))
+        # No position is an empty slice.
+        flags = tuple(map(self._is_at, positions or [slice(0, 0)]))
+        return self._kept_rows(any_of(flags))
 
     def _is_at(self, at: Any) -> Array:
         """Flags the rows at a position of their group, or in a slice of it."""
-        is_member = self._groups.segments.ids >= 0
-
-        def is_before(bound: int) -> Array:
-            if bound >= 0:
-                return self._position(ascending=True) < _as_int32(bound)
-            return self._position(ascending=False) >= _as_int32(-bound)
-
         if not isinstance(at, slice):
-            position = self._position(ascending=at >= 0)
-            return is_member & (position == _as_int32(at if at >= 0 else -at - 1))
+            at = slice(int(at), int(at) + 1 if at != -1 else None)
         if at.step is not None and at.step < 1:
             raise ValueError(f"Invalid step {at.step}. Must be greater than zero")
-        if at.stop is not None:
-            is_member = is_member & is_before(at.stop)
-        if at.start is not None:
-            is_member = is_member & ~is_before(at.start)
-        if at.step not in (None, 1):
-            is_member = is_member & self._is_step(at.start or 0, at.step)
-        return is_member
-
-    def _is_step(self, start: int, step: int) -> Array:
-        """Flags the rows whose offset from the start of a slice is a multiple of its step."""
-        position = self._position(ascending=True)
-        if start >= 0:
-            offset = position - _as_int32(start)
-        else:
-            # In a group with fewer rows the slice starts with the first row.
-            from_end = self._position(ascending=False)
-            offset = jnp.minimum(position, np.int32(-1) - from_end - _as_int32(start))
-        return offset % _as_int32(step) == 0
+        given = (at.start, at.stop, None if at.step == 1 else at.step)
+        are_from_end = tuple(bound is not None and bound < 0 for bound in given[:2])
+        has_step = given[2] is not None
+        from_end = self._position(ascending=False) if any(are_from_end) else None
+        needs_start = has_step or any(bound is not None and bound >= 0 for bound in given[:2])
+        from_start = self._position(ascending=True) if needs_start else None
+        bounds = tuple(None if bound is None else _as_int32(bound) for bound in given)
+        return _in_slice(self._groups.segments.ids, from_start, from_end, bounds, are_from_end)
 
     def _position(self, *, ascending: bool) -> Array:
         """The position of each row in its group, from its end if not `ascending`."""
@@ -120,9 +104,35 @@ def _is_position(n: object) -> bool:
     return isinstance(n, (int, np.integer, slice)) and not isinstance(n, bool)
 
 
+@functools.partial(tiered, static_argnums=4)
+def _in_slice(
+    ids: Array, from_start: Any, from_end: Any, bounds: Any, are_from_end: tuple[bool, ...]
+) -> Array:
+    """Flags the rows whose positions in their group lie in a slice: its start, stop and step.
+
+    A negative bound is compared with the position from the end.
+    """
+    flags, (start, stop, step) = ids >= 0, bounds
+
+    def is_before(bound: Array, is_from_end: bool) -> Array:
+        return from_end >= -bound if is_from_end else from_start < bound
+
+    if stop is not None:
+        flags = flags & is_before(stop, are_from_end[1])
+    if start is not None:
+        flags = flags & ~is_before(start, are_from_end[0])
+    if step is not None:
+        offset = from_start if start is None else from_start - start
+        if are_from_end[0]:
+            # In a group with fewer rows the slice starts with the first row.
+            offset = jnp.minimum(from_start, np.int32(-1) - from_end - start)
+        flags = flags & (offset % step == 0)
+    return flags
+
+
 def _as_int32(position: int) -> np.int32:
     """Clips a position to int32, the range of row counts."""
-    return np.int32(min(max(position, -(2**31)), 2**31 - 1))
+    return np.int32(min(max(position, 1 - 2**31), 2**31 - 1))
 
 
 @tiered

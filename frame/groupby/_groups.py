@@ -55,7 +55,8 @@ def make_groups(keys: Sequence[Column], table: Table, options: Options) -> Group
 
 
 @tiered
-def _any_of(flags: Sequence[Array]) -> Array:
+def any_of(flags: Sequence[Array]) -> Array:
+    """Flags the rows that one of several arrays flags."""
     return functools.reduce(jnp.logical_or, flags)
 
 
@@ -76,7 +77,7 @@ def groups_of_keys(
 def _factorized(keys: Sequence[Column], table: Table, options: Options) -> Groups:
     layout = table.layout
     missing = [key.missing() for key in keys if options.dropna and key.can_miss]
-    any_missing = _any_of(missing) if missing else None
+    any_missing = any_of(missing) if missing else None
     is_eager = not is_traced(table, keys)
     if any_missing is not None and layout.mesh is None and not is_traced(table, any_missing):
         any_missing = any_missing if _is_any(any_missing, table.num_rows) else None

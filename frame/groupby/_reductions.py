@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reduction methods of grouped frames and series."""
 
+import functools
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
+from ...primitives.staging import tiered
 from ..reductions._quantiles import INTERPOLATIONS
-from ..table._column import Column, of_family
+from ..table._column import Array, Column, of_family
 from ..table._column_labels import Labels
-from ..table._table import is_row
+from ..table._layout import Layout
+from ..table._table import Count, is_row
 from ..table._take import take_columns
 from ..table._tracing import is_traced
 from ..table._user_functions import as_frames, has_host
@@ -173,10 +176,21 @@ class GroupByReductions(GroupByBase):
     def _check_extremes(self, rows: Column, column: Column, caller: str, skipna: bool) -> None:
         """Raises pandas' errors for groups without an extreme."""
         groups, caller = self._groups, f"{type(self).__name__}.{caller}"
-        is_group = is_row(groups.capacity, groups.count, groups.layout)
-        if bool(jnp.any(is_group & (rows.data < 0))):
+        if bool(_lacks_any(rows.data, groups.count, groups.layout)):
             raise ValueError(f"{caller} with all-NA values is not possible")
         if skipna or not column.can_miss:
             return
-        if bool(jnp.any(column.missing() & (groups.segments.ids >= 0))):
+        if bool(_any_in_group(column.missing(), groups.segments.ids)):
             raise ValueError(f"{caller} with skipna=False met an NA value")
+
+
+@functools.partial(tiered, static_argnums=2)
+def _lacks_any(row_ids: Array, count: Count, layout: Layout) -> Array:
+    """Whether a group has no row of its own, which is -1."""
+    return jnp.any((row_ids < 0) & is_row(row_ids.shape[0], count, layout))
+
+
+@tiered
+def _any_in_group(flags: Array, segment_ids: Array) -> Array:
+    """Whether a row of any group has a flag."""
+    return jnp.any(flags & (segment_ids >= 0))

@@ -12,7 +12,7 @@ from ...shardings._compat import is_x64_enabled
 from ..ops._array_ops import common_dtype
 from ..table._column import UNITS, Column, ColumnType, plain
 from ..table._dictionary import Dictionary
-from ..table._dtypes import wide
+from ..table._dtypes import cast_exactly, wide
 from ..table._ndframe import SeriesBase, as_series
 from ..table._recode import renumbered
 from ..table._take import settled
@@ -154,7 +154,7 @@ def _values(x: Any, caller: str) -> Column:
     # pandas bins bools as integers, and has no bfloat16.
     column = plain(column)
     if column.is_bool:
-        return Column(column.data.astype(wide(np.int64)), column.valid)
+        return Column(cast_exactly(column.data, wide(np.int64)), column.valid)
     return Column(column.data.astype(jnp.float32)) if column.dtype == jnp.bfloat16 else column
 
 

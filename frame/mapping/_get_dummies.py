@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """`get_dummies`: one-hot encodes columns of strings and categories."""
 
+import functools
 from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from ...primitives.staging import tiered
 from ..table._column import Array, Column, of_family
 from ..table._column_labels import Labels
 from ..table._distinct_values import distinct_values
@@ -107,11 +109,16 @@ def _flags_of(
     dtype = np.dtype(np.bool_ if options["dtype"] is None else options["dtype"])
     check_width(dtype, "get_dummies")
     families: list[Family | None] = [family_of(one) for one in shown.dtypes]
-    flags = [
-        of_family(Column((codes == np.int32(number)).astype(dtype)), family)
-        for number, family in zip(numbers, families, strict=True)
-    ]
-    return flags, shown.columns
+    flags = _flags_of_codes(codes, tuple(map(np.int32, numbers)), dtype)
+    columns = [of_family(Column(one), family) for one, family in zip(flags, families, strict=True)]
+    return columns, shown.columns
+
+
+@functools.partial(tiered, static_argnums=2)
+def _flags_of_codes(
+    codes: Array, numbers: tuple[np.int32, ...], dtype: np.dtype
+) -> tuple[Array, ...]:
+    return tuple((codes == number).astype(dtype) for number in numbers)
 
 
 def _codes_and_values(series: SeriesBase) -> tuple[Array, Any]:

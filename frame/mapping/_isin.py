@@ -104,12 +104,17 @@ def _flags_of_codes(column: Column, listed: object) -> Array:
     return look_up(column.data, flags, missing.isin(listed).to_numpy(np.bool_)[0])
 
 
+@tiered
+def _by_truth(flags: Array, if_true: Array, if_false: Array) -> Array:
+    return jnp.where(flags, if_true, if_false)
+
+
 def _flags_of_numbers(column: Column, listed: object, layout: Layout) -> Array | None:
     """Flags the numbers and bools of a column that are listed; None for other dtypes."""
     keys = index_of(listed)
     if column.is_bool:
         has_false, has_true = pd.Series([False, True]).isin(listed)
-        flags = jnp.where(column.data, np.bool_(has_true), np.bool_(has_false))
+        flags = _by_truth(column.data, np.bool_(has_true), np.bool_(has_false))
     else:
         # Bools count as 0 and 1.
         numbers = keys.astype(np.int8) if keys.dtype == np.bool_ else keys

@@ -7,9 +7,10 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 import jax.numpy as jnp
 import numpy as np
 
+from ...primitives.staging import tiered
 from ..align._align import same_labels
 from ..table._alive import named
-from ..table._column import Column
+from ..table._column import Array, Column
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._object_functions import host_series
 from ..table._table import Count, is_row
@@ -268,5 +269,11 @@ def _same_values(a: Column, b: Column, num_rows: Count) -> bool:
     if a.kind == "category" and a.type != b.type:
         return False
     (equal,) = combine("eq", [(a, b)], num_rows)
-    same = equal.data | (a.missing() & b.missing())
-    return bool((same | ~is_row(same.shape[0], num_rows)).all())
+    return bool(_are_all(equal.data, a.missing(), b.missing(), num_rows))
+
+
+@tiered
+def _are_all(equal: Array, a_missing: Array, b_missing: Array, num_rows: Count) -> Array:
+    """Whether two columns are equal, or both missing, in each row."""
+    same = equal | (a_missing & b_missing)
+    return (same | ~is_row(same.shape[0], num_rows)).all()

@@ -12,7 +12,7 @@ from ..table._by_pandas import by_pandas
 from ..table._column import Array, Column
 from ..table._column_labels import check_unambiguous
 from ..table._distinct_objects import Order
-from ..table._dtypes import wide
+from ..table._dtypes import cast_exactly, wide
 from ..table._expressions import evaluated, is_expression
 from ..table._in_place import with_inplace
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
@@ -175,4 +175,4 @@ class SeriesSorting(SeriesBase):
         table = self._table
         column = sortable(self._only, table.num_rows)
         row_ids = argsort_rows(ordered_keys(column), table.num_rows, table.layout)
-        return self._with_column(Column(row_ids.astype(wide(np.int64))))
+        return self._with_column(Column(cast_exactly(row_ids, wide(np.int64))))

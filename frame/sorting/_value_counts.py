@@ -17,7 +17,7 @@ from ..table._arguments import check_flag, only_rows
 from ..table._by_pandas import by_pandas
 from ..table._column import Array, Column, bare, of_family
 from ..table._distinct_values import code_counts
-from ..table._dtypes import wide
+from ..table._dtypes import cast_exactly, wide
 from ..table._filter import MOST_PADDED, filter_rows
 from ..table._from_host import column_from
 from ..table._layout import ONE_DEVICE, Layout
@@ -66,7 +66,13 @@ def counted_categories(column: Column, table: Table) -> tuple[Table, Column]:
     codes = np.append(np.arange(size, dtype=np.int32), np.int32(-1))
     data = column_from(codes, counts.shape[0], ONE_DEVICE).data
     rows = Table((Column(data, None, column.type),), RANGE, as_count(size + 1))
-    return rows, Column(counts.astype(wide(np.int64)))
+    return rows, Column(cast_exactly(counts, wide(np.int64)))
+
+
+@functools.partial(tiered, static_argnums=2)
+def _is_counted(is_missing: Array, counts: Array, dropna: bool) -> Array:
+    """Flags the categories that are counted: all, and the missing value where a row has it."""
+    return ~is_missing if dropna else ~is_missing | (counts > 0)
 
 
 def _counts_of_rows(
@@ -160,8 +166,7 @@ class ValueCounts(NDFrame):
         names = tuple(labels)
         if any(column.kind == "category" for column in columns):
             distinct, counts = counted_categories(columns[0], self._table)
-            is_missing = distinct.columns[0].missing()
-            keeps = ~is_missing if dropna else ~is_missing | (counts.data > 0)
+            keeps = _is_counted(distinct.columns[0].missing(), counts.data, bool(dropna))
             table = _by_count(distinct, counts, keeps, names, descending)
         else:
             is_small = _is_small(columns, self._table)

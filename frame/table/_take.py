@@ -66,6 +66,12 @@ def position(capacity: int, layout: Layout) -> Array:
     return layout.constrain(jnp.arange(capacity, dtype=jnp.int32))
 
 
+@functools.partial(tiered, static_argnums=1)
+def repeated(value: Array, capacity: int) -> Array:
+    """One value in each row."""
+    return jnp.broadcast_to(value, (capacity,))
+
+
 def take_rows(table: Table, row_ids: Array, num_rows: Count, *, holes: bool = False) -> Table:
     """Takes `num_rows` rows of a table, in the order of `row_ids`.
 

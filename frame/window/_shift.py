@@ -16,7 +16,7 @@ from ..table._arguments import as_scalar, axis_number
 from ..table._by_pandas import by_pandas
 from ..table._column import NAT, Array, Column, ColumnType, fill_missing
 from ..table._dictionary import Dictionary, unify
-from ..table._dtypes import narrowed
+from ..table._dtypes import cast_exactly, narrowed
 from ..table._from_host import check_width
 from ..table._layout import Layout
 from ..table._ndframe import NDFrame
@@ -50,11 +50,15 @@ def shift_columns(
         return tuple(columns)
     prepared = [_filling(fill_missing(column), fill_value) for column in columns]
     arrays = tuple(
-        (column.stored.data.astype(filling.dtype), column.valid) for column, filling in prepared
+        (_cast(column.stored.data, filling.dtype), column.valid) for column, filling in prepared
     )
     values = tuple(filling.value for _, filling in prepared)
     shifted = _shift(arrays, values, steps_of(periods, columns), num_rows, layout)
     return tuple(column.moved(moved) for (column, _), moved in zip(prepared, shifted, strict=True))
+
+
+def _cast(data: Array, dtype: np.dtype) -> Array:
+    return data if data.dtype == dtype else cast_exactly(data, dtype)
 
 
 def whole_periods(caller: str, periods: Any, *, across: bool = False) -> int:
