@@ -121,7 +121,7 @@ def _parts(
                 f"concatenate ({len(parts)})"
             )
         given = [at for at, part in enumerate(parts) if part is not None]
-        keys = keys[given] if isinstance(keys, pd.Index) else [keys[at] for at in given]
+        keys = keys.take(given) if isinstance(keys, pd.Index) else [keys[at] for at in given]
     parts = [part for part in parts if part is not None]
     if not parts:
         raise ValueError("All objects passed were None")

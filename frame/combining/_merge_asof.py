@@ -15,12 +15,14 @@ from ... import primitives
 from ...primitives.staging import tiered
 from ..align._common_types import common_pair, join_keys, keys_of_sides, same_categories
 from ..table._arguments import listed
+from ..table._by_pandas import by_pandas
 from ..table._column import Array, Column, as_floats
 from ..table._layout import Layout
 from ..table._table import Count, Table, is_row
 from ..table._take import any_missing, gather, position
 from ..table._tracing import is_in_jit
 from ..table._types import LabelOrLabels
+from ..table._user_functions import as_pandas
 from ._merge_plan import Key, KeyArguments, as_operand, on_of_sides, plan_merge, suffixed_labels
 from ._merge_result import merged_frame
 from ._row_pairs import RowPairs, SideRows
@@ -46,8 +48,7 @@ def merge_asof(
 
     Inside `jit` keys may be unsorted or missing; they are not checked. A missing one has no match.
 
-    Differences from pandas:
-        `left_index` and `right_index` must be False. Use `reset_index` first.
+    With `left_index` or `right_index` it runs on the host, outside `jit`.
 
     Example:
         >>> from jaxframes.frame import JaxFrame, merge_asof
@@ -58,9 +59,16 @@ def merge_asof(
     """
     left, right = as_operand(left), as_operand(right)
     if left_index or right_index:
-        raise NotImplementedError(
-            "merge_asof: left_index and right_index must be False. Use reset_index() and on=."
-        )
+        how: dict[str, Any] = {
+            "on": on, "left_on": left_on, "right_on": right_on, "left_index": left_index,
+            "right_index": right_index, "by": by, "left_by": left_by, "right_by": right_by,
+            "suffixes": suffixes, "tolerance": tolerance, "direction": direction,
+            "allow_exact_matches": allow_exact_matches,
+        }  # fmt: skip
+        return by_pandas(
+            left, "merge_asof: left_index= and right_index=", "Use reset_index() and on=.",
+            lambda data: pd.merge_asof(data, as_pandas(right), **how),
+        )  # fmt: skip
     if not pd.api.types.is_bool(allow_exact_matches):
         raise MergeError(f"allow_exact_matches must be boolean, passed {allow_exact_matches}")
     if direction not in ("backward", "forward", "nearest"):

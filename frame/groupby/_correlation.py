@@ -2,7 +2,7 @@
 """`corr` and `cov` of grouped frames and series."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -12,6 +12,7 @@ from ...primitives.staging import tiered
 from ..align._align import aligned_column
 from ..reductions._corr import (
     FramePairs,
+    PairsOnHost,
     SeriesPairs,
     Statistic,
     check_method,
@@ -29,6 +30,7 @@ from ..table._row_index import RANGE, RowIndex
 from ..table._table import Table, as_count, either_needed
 from ..table._take import look_up_rows, position, take_columns
 from ._base import GroupByBase
+from ._by_host import groups_on_host
 from ._grouped_column import Segments
 from ._grouped_rows import GroupedRows
 from ._in_step import Reducing, in_step
@@ -87,8 +89,11 @@ def _of_pairs(
     return [segments.select_groups(result) for result in results]
 
 
-class GroupByPairs(GroupByBase):
+class GroupByPairs(PairsOnHost, GroupByBase):
     """Shared implementation of corr and cov."""
+
+    def _on_host(self) -> tuple[Any, Callable[[Any], Any]]:
+        return self._source, lambda _: groups_on_host(self)
 
     def _statistics(
         self, columns: Sequence[Column], pairs: Pairs, statistic: Statistic

@@ -2,7 +2,7 @@
 """Correlations and covariances, computed as matrix products."""
 
 import functools
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -204,7 +204,15 @@ def of_pair(pair: tuple[Column, Column], table: Table, statistic: Statistic) -> 
     return np.float64(np.asarray(matrix)[0, 1])
 
 
-class FramePairs:
+class PairsOnHost:
+    """The rows of which pandas computes correlations by rank: those of a frame, or groups."""
+
+    def _on_host(self) -> tuple[Any, Callable[[Any], Any]]:
+        """The frame or the series to copy, and what pandas makes of the copy."""
+        return self, lambda data: data
+
+
+class FramePairs(PairsOnHost):
     """`corr` and `cov` of the columns of a frame, or of each of its groups."""
 
     def corr(
@@ -212,15 +220,16 @@ class FramePairs:
     ) -> Any:
         """The correlation of each pair of columns, in each group of a grouped frame.
 
-        Methods other than "pearson" run on the host, for frames outside `jit`.
+        Methods other than "pearson" run on the host, outside `jit`.
 
         Differences from pandas:
-            In groups `method` must be "pearson". Times raise; pandas takes their integer values. A
-            result without groups has an index level for the columns, too.
+            Times raise; pandas takes their integer values. A result without groups has an index
+            level for the columns, too.
         """
-        if isinstance(self, FrameBase) and is_by_rank(method):
+        if is_by_rank(method):
             how = {"method": method, "min_periods": min_periods, "numeric_only": numeric_only}
-            return by_pandas(self, _BY_RANK, _RANK_FIRST, lambda data: data.corr(**how))
+            owner, of = self._on_host()
+            return by_pandas(owner, _BY_RANK, _RANK_FIRST, lambda data: of(data).corr(**how))
         check_method(method, "corr")
         return self._together("corr", min_periods, 1, numeric_only)
 
@@ -232,7 +241,7 @@ class FramePairs:
         raise NotImplementedError
 
 
-class SeriesPairs:
+class SeriesPairs(PairsOnHost):
     """`corr` and `cov` of a series, or of each of its groups, and another series."""
 
     def corr(
@@ -240,12 +249,14 @@ class SeriesPairs:
     ) -> Any:
         """The correlation with another series, aligned by label; in each group of groups.
 
-        Methods other than "pearson" run on the host, for series outside `jit`.
+        Methods other than "pearson" run on the host, outside `jit`.
         """
-        if isinstance(self, SeriesBase) and isinstance(other, SeriesBase) and is_by_rank(method):
-            theirs = as_pandas(other)
+        if isinstance(other, SeriesBase) and is_by_rank(method):
             how = {"method": method, "min_periods": min_periods}
-            return by_pandas(self, _BY_RANK, _RANK_FIRST, lambda data: data.corr(theirs, **how))
+            owner, of = self._on_host()
+            return by_pandas(
+                owner, _BY_RANK, _RANK_FIRST, lambda data: of(data).corr(as_pandas(other), **how)
+            )
         check_method(method, "corr")
         return self._with_other(other, Statistic("corr", max(min_periods or 1, 1), 1, False))
 

@@ -10,11 +10,13 @@ import pandas as pd
 from ..align._align import aligned_column, same_labels
 from ..combining._concat import concat
 from ..table._arguments import axis_number, check_flag
+from ..table._by_pandas import by_pandas
 from ..table._column import NUMBER, of_family
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._tracing import is_traced
 from ..table._types import Axis
-from ._corr import Statistic, check_method, check_number, of_pair
+from ..table._user_functions import as_pandas
+from ._corr import Statistic, check_method, check_number, is_by_rank, of_pair
 from ._results import table_of_series, traced_table
 
 
@@ -39,13 +41,13 @@ class FrameCorrelationWith(FrameBase):
             other: a frame or a series.
             axis: 1 correlates rows of equal label in place of columns; `other` must be a frame.
             drop: whether to leave out labels of only one of the frames; they give NaN by default.
-            method: must be "pearson".
+            method: others than "pearson" run on the host, outside `jit`.
             numeric_only: whether to leave out columns that hold no numbers.
             min_periods: the least number of rows, for a series; fewer give NaN. As in pandas,
                 frames ignore it.
 
         Differences from pandas:
-            `method` must be "pearson", and a series correlates with columns alone.
+            A series correlates with columns alone.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -54,6 +56,12 @@ class FrameCorrelationWith(FrameBase):
             [1.0, -1.0]
         """
         is_across = bool(axis_number(axis, self))
+        if is_by_rank(method):
+            how = {"axis": axis, "drop": drop, "method": method, "numeric_only": numeric_only}
+            return by_pandas(
+                self, "corrwith: method=", "Use rank() first for 'spearman'.",
+                lambda data: data.corrwith(as_pandas(other), **how, min_periods=min_periods),
+            )  # fmt: skip
         check_method(method, "corrwith")
         is_numeric_only = check_flag(numeric_only, "numeric_only")
         this = self._numbers_of(self) if is_numeric_only else self

@@ -2,9 +2,11 @@
 import jax
 import numpy as np
 import pandas as pd
+import pytest
 from frame_examples import mixed_frame
-from frame_parity import assert_parity, assert_same_error
+from frame_parity import assert_parity, assert_same, assert_same_error, on_device
 from jaxframes.frame import JaxFrame, merge_asof
+from pandas.errors import PerformanceWarning
 
 
 def closest(left, right, **options):
@@ -74,3 +76,11 @@ def test_missing_times_are_refused_and_match_nothing_inside_jit():
     for direction in ("backward", "forward", "nearest"):
         joined = jax.jit(lambda a, b, to=direction: merge_asof(a, b, on="t", direction=to))
         np.testing.assert_array_equal(joined(left, right).to_pandas()["y"], [np.nan, 2.0])
+
+
+def test_labels_are_keys_on_the_host():
+    left, right = pd.DataFrame({"x": [1, 2]}, [1, 5]), pd.DataFrame({"t": [0, 4], "y": [3, 4]})
+    how = {"left_index": True, "right_on": "t"}
+    with pytest.warns(PerformanceWarning, match="left_index="):
+        found = merge_asof(on_device(left), on_device(right), **how)
+    assert_same(found, pd.merge_asof(left, right, **how))

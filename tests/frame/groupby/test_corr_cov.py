@@ -8,6 +8,7 @@ import pytest
 from frame_parity import Bound, assert_same, assert_same_error, on_device
 from jaxframes import shardings
 from jaxframes.frame import JaxFrame, from_pandas
+from pandas.errors import PerformanceWarning
 
 OPS = ["corr", "cov"]
 BYS = {
@@ -103,9 +104,14 @@ def test_numeric_only_and_errors(op):
 
 
 def test_methods():
+    frame = table()
     for method in ("spearman", "kendall"):
-        with pytest.raises(NotImplementedError, match="method must be 'pearson'"):
-            JaxFrame(table()).groupby("k")[["x", "y"]].corr(method)
+        with pytest.warns(PerformanceWarning, match=r"rank\(\) first"):
+            found = JaxFrame(frame).groupby("k")[["x", "y"]].corr(method)
+        assert_same(found, frame.groupby("k")[["x", "y"]].corr(method), BOUND)
+    with pytest.warns(PerformanceWarning, match=r"rank\(\) first"):
+        found = JaxFrame(frame).groupby("k").x.corr(JaxFrame(frame).y, "spearman")
+    assert_same(found, frame.groupby("k").x.corr(frame.y, "spearman"), BOUND)
     assert_same_error(lambda f: f.groupby("k")[["x", "y"]].corr("bogus"), table())
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from frame_examples import mixed_frame
-from frame_parity import EVERYWHERE, assert_parity, assert_same_error, on_device
+from frame_parity import EVERYWHERE, assert_parity, assert_same, assert_same_error, on_device
+from pandas.errors import PerformanceWarning
 
 ULPS = 1 << 12
 FRAME = mixed_frame()[["k", "i", "x", "b"]].assign(f=mixed_frame().f.astype("float64"))
@@ -98,7 +99,7 @@ def test_wrong_uses():
     assert_same_error(lambda f: f.corrwith(f, axis=2), frame)
     ours = on_device(frame)
     with pytest.raises(NotImplementedError, match=r"rank\(\) first"):
-        ours.corrwith(ours, method="spearman")
+        jax.jit(lambda f: f.corrwith(f, method="spearman"))(ours[["k", "x"]])
     with pytest.raises(NotImplementedError, match="Pass a frame"):
         ours.corrwith(ours.x, axis=1)
     with pytest.raises(TypeError, match="got list"):
@@ -110,3 +111,10 @@ def test_wrong_uses():
 def test_nullable_columns_have_nullable_correlations():
     frame = FRAME[["k", "x"]].convert_dtypes()
     assert_parity(lambda f: f.corrwith(f[::-1]), frame, ways=["eager"], ulps=ULPS)
+
+
+def test_ranks_are_correlated_on_the_host():
+    frame = FRAME[["k", "x"]]
+    with pytest.warns(PerformanceWarning, match=r"rank\(\) first"):
+        found = on_device(frame).corrwith(on_device(frame).x, method="spearman")
+    assert_same(found, frame.corrwith(frame.x, method="spearman"))
