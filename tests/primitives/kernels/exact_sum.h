@@ -18,26 +18,26 @@ class ExactSum {
  public:
   void operator+=(Number number) {
     if constexpr (std::is_integral_v<Number>) {
-      integer_ = static_cast<Number>(static_cast<uint64_t>(integer_) + static_cast<uint64_t>(number));
+      parts_ = static_cast<Number>(static_cast<uint64_t>(parts_) + static_cast<uint64_t>(number));
     } else {
       double rest = number;
-      std::vector<double> parts;
+      size_t num_parts = 0;
       for (double part : parts_) {
         if (std::abs(rest) < std::abs(part)) std::swap(rest, part);
         const volatile double high = rest + part;
         const double low = part - (high - rest);
-        if (low != 0) parts.push_back(low);
+        if (low != 0) parts_[num_parts++] = low;
         rest = high;
       }
-      parts.push_back(rest);
-      parts_ = std::move(parts);
+      parts_.resize(num_parts);
+      parts_.push_back(rest);
     }
   }
 
   // Rounded once.
   Number value() const {
     if constexpr (std::is_integral_v<Number>) {
-      return integer_;
+      return parts_;
     } else {
       double sum = 0, rest = 0;
       size_t left = parts_.size();
@@ -57,8 +57,7 @@ class ExactSum {
   }
 
  private:
-  Number integer_ = 0;
-  std::vector<double> parts_;
+  std::conditional_t<std::is_integral_v<Number>, Number, std::vector<double>> parts_{};
 };
 
 }  // namespace jaxframes_tests

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "check.h"
+#include "keys.h"
 #include "exact_sum.h"
 #include "groups/group_keys.h"
 #include "groups/key_sides.h"
@@ -18,11 +19,13 @@ void check_sums(Executor& executor, const std::vector<typename Case::Key>& keys,
   using Key = typename Case::Key;
   const auto order = how.order();
   std::vector<Number> numbers(keys.size());
-  // Different magnitudes, so that sums of floats depend on the order of the rows.
+  // Different magnitudes, so that plain sums of floats depend on the order of the rows. Whole ones
+  // of float32: what their additions round away is then added up without rounding.
+  constexpr bool kIsWhole = std::is_same_v<Number, float>;
   for (Number& number : numbers) {
     const uint64_t bits = random_bits()();
-    number = static_cast<Number>(static_cast<Number>(bits % 1000) / 7 *
-                                 static_cast<Number>(uint32_t{1} << (bits >> 59)));
+    number = static_cast<Number>(static_cast<Number>(bits % 1000) / (kIsWhole ? 1 : 7) *
+                                 static_cast<Number>(uint32_t{1} << (bits >> (kIsWhole ? 60 : 59))));
   }
   struct Group {
     int32_t first_row;
@@ -138,7 +141,9 @@ void check_turns() {
 
 int main() {
   check_turns();
+#if !defined(__SANITIZE_THREAD__)
   check_all<uint32_t>();
+#endif
   check_all<uint64_t>();
   return finish("group_sums");
 }

@@ -2,6 +2,7 @@
 #include "join/direct_match.h"
 
 #include <set>
+#include <unordered_map>
 
 #include "check.h"
 
@@ -45,12 +46,14 @@ class Case {
     CHECK(fill_key_table(executor, right.data(), num_right, num_sampled, table) == num_right);
     slots.protect();
 
+    std::unordered_map<Word, int32_t> row_of;
+    for (Word key : right_) row_of.emplace(key, static_cast<int32_t>(row_of.size()));
     std::vector<int32_t> expected(length, -1), lefts, rights;
     std::set<int32_t> matched;
     for (int64_t row = 0; row < num_valid; ++row) {
-      const auto found = std::find(right_.begin(), right_.end(), left_[row]);
-      if (found == right_.end()) continue;
-      expected[row] = static_cast<int32_t>(found - right_.begin());
+      const auto found = row_of.find(left_[row]);
+      if (found == row_of.end()) continue;
+      expected[row] = found->second;
       lefts.push_back(static_cast<int32_t>(row));
       rights.push_back(expected[row]);
       matched.insert(expected[row]);
@@ -143,6 +146,6 @@ int main() {
     check_repeated<uint32_t>(*executor);
     check_repeated<uint64_t>(*executor);
   }
-  check_counts_that_lie();
+  if (!kFindsRaces) check_counts_that_lie();
   return finish("direct_match");
 }

@@ -94,7 +94,7 @@ std::vector<int32_t> draw(int64_t num_rows, int32_t num_groups) {
 }
 
 int32_t renumber(std::vector<int32_t>& left, std::vector<int32_t>& right) {
-  std::vector<int32_t> numbers(1 << 20, -1);
+  std::vector<int32_t> numbers(1000, -1);
   int32_t num_groups = 0;
   for (std::vector<int32_t>* side : {&left, &right}) {
     for (int32_t& group : *side) {

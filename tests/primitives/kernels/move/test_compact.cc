@@ -117,13 +117,15 @@ void check_counts_that_lie(bool at_front) {
 int main() {
   Executors executors;
   int index = 0;
-  for (int64_t num_rows : {0, 1, 7, 8, 9, 63, 2039, 2040, 2041, 70000, 400003}) {
+  for (int64_t num_rows : std::initializer_list<int64_t>{0, 1, 7, 8, 9, 63, 2039, 2040, 2041, 70000, 3 * kFlagChunkRows + 3}) {
     for (int64_t one_in : {1, 2, 3, 20, 50, 1000, 1000000}) {
       for (Pattern pattern : {Pattern::kScattered, Pattern::kRuns, Pattern::kBursts}) {
         const std::vector<uint8_t> mask = make_mask(num_rows, one_in, pattern);
         for (int64_t num_valid : {num_rows, num_rows / 2, std::min<int64_t>(num_rows, 5)}) {
           for (int64_t capacity : {num_rows, num_rows / 3, num_rows + 9, int64_t{0}}) {
             ++index;
+            // Many rows meet each mask, and each pair of the other two in some masks.
+            if (num_rows > kFlagChunkRows && index % 5 != 0) continue;
             current_case() = std::to_string(num_valid) + " of " + std::to_string(num_rows) +
                              " rows, one in " + std::to_string(one_in) + ", capacity " +
                              std::to_string(capacity);
@@ -136,7 +138,9 @@ int main() {
       }
     }
   }
-  check_counts_that_lie(false);
-  check_counts_that_lie(true);
+  if (!kFindsRaces) {
+    check_counts_that_lie(false);
+    check_counts_that_lie(true);
+  }
   return finish("compact");
 }

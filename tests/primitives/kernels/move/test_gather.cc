@@ -32,6 +32,7 @@ class Gathered {
         source_(random_bytes(num_rows * word_bytes), at_front),
         fill_(random_bytes(word_bytes), at_front),
         gathered_(static_cast<int64_t>(ids.size()) * word_bytes, at_front) {
+    expected_.reserve(ids.size() * word_bytes);
     for (int32_t id : ids) {
       const bool is_row = 0 <= id && id < num_rows;
       const uint8_t* const word = is_row ? source_.data() + id * word_bytes : fill_.data();
@@ -47,7 +48,10 @@ class Gathered {
  private:
   static std::vector<uint8_t> random_bytes(int64_t size) {
     std::vector<uint8_t> bytes(size);
-    for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random_bits()());
+    for (int64_t i = 0; i < size; i += 8) {
+      const uint64_t bits = random_bits()();
+      std::memcpy(bytes.data() + i, &bits, std::min<int64_t>(size - i, 8));
+    }
     return bytes;
   }
 
@@ -81,8 +85,8 @@ void check_gather(Executor& executor, const std::vector<int32_t>& ids, int64_t n
 int main() {
   Executors executors;
   int index = 0;
-  for (int64_t num_rows : {0, 1, 9, 5000, 300007}) {
-    for (int64_t num_ids : {0, 1, 7, 2047, 2048, 2049, 160001}) {
+  for (int64_t num_rows : {0, 1, 9, 5000, 140001}) {
+    for (int64_t num_ids : {0, 1, 7, 2047, 2048, 2049, 140001}) {
       for (Ids kind : {Ids::kRandom, Ids::kAscending, Ids::kConsecutive, Ids::kReversed,
                        Ids::kSomeOutside, Ids::kAllOutside}) {
         ++index;

@@ -47,6 +47,8 @@ void check_all() {
   for (int64_t num_rows : {0, 1, 2, 3, 1000, 70001, 300000}) {
     for (int64_t num_bins : {1, 2, 10, 255, 256, 5000}) {
       ++index;
+      // Most rows meet every second number of bins.
+      if (num_rows == 300000 && index % 2 != 0) continue;
       std::vector<Number> numbers(num_rows);
       for (Number& number : numbers) {
         number = static_cast<Number>(static_cast<double>(random_bits()() % 20001) / 100 - 100);
@@ -80,10 +82,12 @@ void check_all() {
 
 int main() {
   check_all<float, float>();
+  check_all<int64_t, double>();
+#if !defined(__SANITIZE_THREAD__)
   check_all<double, double>();
   check_all<float, double>();
   check_all<int32_t, double>();
-  check_all<int64_t, double>();
   check_all<int32_t, float>();
+#endif
   return finish("histogram");
 }

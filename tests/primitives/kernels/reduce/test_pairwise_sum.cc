@@ -37,7 +37,7 @@ void check_squared_distances(Executor& executor, std::vector<Number> numbers) {
 }
 
 template <typename Sum, typename Number>
-void check_sums(Executor& executor) {
+void check_sums(Executors& executors) {
   for (int64_t size : {0, 1, 15, 16, 17, 1023, 1024, 1025, 5000, 65536, 131072, 200001}) {
     std::vector<Number> numbers(size);
     // Many magnitudes: another order would round differently.
@@ -46,6 +46,7 @@ void check_sums(Executor& executor) {
       number = std::ldexp(static_cast<Number>(bits % 1000003) - 500000, bits >> 59);
     }
     for (int64_t num_valid : {size, size / 2, size - size / 3}) {
+      Executor& executor = executors.next(size);
       current_case() = std::to_string(num_valid) + " of " + std::to_string(size) + " numbers of " +
                        std::to_string(sizeof(Number)) + " bytes, " +
                        std::to_string(executor.num_threads()) + " threads";
@@ -54,7 +55,7 @@ void check_sums(Executor& executor) {
       const Sum expected = expected_sum<Sum>(numbers, num_valid);
       CHECK(pairwise_sum<Sum>(executor, input.data(), num_valid) == expected);
     }
-    check_squared_distances<Sum>(executor, numbers);
+    check_squared_distances<Sum>(executors.next(size), numbers);
   }
 }
 
@@ -88,11 +89,9 @@ void check_signs() {
 
 int main() {
   Executors executors;
-  for (Executor* executor : executors.all()) {
-    check_sums<double, float>(*executor);
-    check_sums<double, double>(*executor);
-    check_sums<float, float>(*executor);
-  }
+  check_sums<double, float>(executors);
+  check_sums<double, double>(executors);
+  check_sums<float, float>(executors);
   check_instructions<float>();
   check_instructions<double>();
   check_signs();

@@ -2,6 +2,7 @@
 #include "scan/segmented_scan.h"
 
 #include "check.h"
+#include "keys.h"
 
 using namespace jaxframes;
 using namespace jaxframes_tests;
