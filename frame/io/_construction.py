@@ -170,6 +170,11 @@ def _labels_of(
     return labels, list(answer.stored), answer.names, answer.numbers, answer.families
 
 
+def families_of(schema: pa.Schema) -> Mapping[str, Family]:
+    """The families of the columns of nullable dtypes, as pandas' metadata tell."""
+    return _pandas_answer(schema.serialize().to_pybytes()).families
+
+
 # The batches of a stream have one schema, and pandas takes milliseconds for its answer.
 @functools.lru_cache(64)
 def _pandas_answer(serialized: bytes) -> _Answer:

@@ -5,16 +5,17 @@ import collections
 import contextlib
 import dataclasses
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from ..combining._concat import concat
-from ..io._construction import table_of_arrow
+from ..io._construction import families_of, table_of_arrow
 from ..table._column_labels import Labels
 from ..table._ndframe import FrameBase
+from ..table._nullable import Family
 from ..table._to_host import host_array
 from ..table._types import Options
 from ._arrow_rows import arrow_of
@@ -232,17 +233,25 @@ class SortedRuns:
         # One capacity for all numbers of runs: half a batch, a piece of each run, and one more row.
         capacity = self._rows // 2 + (_FAN_IN + 1) * self._piece_rows + 1
         # The columns of a run are those of the frame, then the row labels.
-        labels = list(self._labels)
-        keys = [rows.column(labels.index(label)) for label in self.order.by]
-        names = [f"k{position}" for position in range(len(keys))]
+        labels, families = list(self._labels), families_of(rows.schema)
+        stored = [labels.index(label) for label in self.order.by]
+        names = [f"k{position}" for position in range(len(stored))]
         positions = pa.array(np.arange(rows.num_rows, dtype=np.int32))
-        table = pa.table([*keys, positions], [*names, "position"])
+        table = pa.table([*map(rows.column, stored), positions], [*names, "position"])
+        # Nullable keys would be floats, and wide integers equal.
+        told = {
+            name: families[rows.column_names[at]]
+            for name, at in zip(names, stored, strict=True)
+            if rows.column_names[at] in families
+        }
         order = self.order.with_labels(names)
-        frame = order.sorted(self._frame(table, capacity))
+        frame = order.sorted(self._frame(table, capacity, told))
         return host_array(frame._column("position").data)[: rows.num_rows]
 
-    def _frame(self, table: pa.Table, least: int) -> Any:
-        columns, labels = table_of_arrow(table, self._layout, least=least)
+    def _frame(
+        self, table: pa.Table, least: int, families: Mapping[str, Family] | None = None
+    ) -> Any:
+        columns, labels = table_of_arrow(table, self._layout, least=least, backend=families)
         return FrameBase.frame_class._of(columns, labels)
 
 

@@ -100,6 +100,15 @@ FOUND = {
         ["f.assign(z=f['d'].replace(pd.Timedelta(0), pd.Timedelta(1)))"],
         [pa.table({"d": pa.array([0, 3, 3], pa.duration("us"))}), pa.table({"k": [1]})],
     ),
+    "a sort of nullable integers that are equal as floats": (
+        ["f.sort_values(['v'], kind='stable')"],
+        [
+            pa.Table.from_pandas(
+                pd.DataFrame({"v": [2**63 - 1, 100, 2**63 - 2, None]}, dtype="Int64")
+            ),
+            pa.table({"k": [1]}),
+        ],
+    ),
     "groups by bools beside wide integers": (
         ["f.groupby(['bh', 'i64'], as_index=False).size()"],
         [pa.table({"i64": [2**62, 0, 3], "bh": [None, None, True]}), pa.table({"k": [1]})],
