@@ -53,6 +53,20 @@ def random_words(words: KeyWords, generator: Any, row_ids: Array) -> tuple[Array
     return derived[:, 0], derived[:, 1]
 
 
+def comparable_weights(weights: Array, is_row: Array) -> Array:
+    """Weights that neither times nor sums take out of float32; zero for what is never drawn.
+
+    They are divided by a power of two, which leaves their order and shares as they are. A row of
+    infinite weight comes before all others, and is as likely as the next one.
+    """
+    can_draw = is_row & (weights > 0)
+    greatest = jnp.max(jnp.where(can_draw & jnp.isfinite(weights), weights, 0), initial=0)
+    exponent = jax.lax.bitcast_convert_type(greatest, jnp.int32) & np.int32(0x7F800000)
+    tiny = jnp.finfo(jnp.float32).tiny
+    power = jnp.clip(jax.lax.bitcast_convert_type(exponent, jnp.float32), tiny, 2.0**126)
+    return jnp.where(can_draw, jnp.clip(weights / power, tiny, 2.0**60), 0)
+
+
 def arrivals(words: tuple[Array, Array], weights: Array | None) -> Array:
     """When each row arrives in a race: the first k are a sample without replacement.
 

@@ -15,7 +15,12 @@ from ..contract._arguments import (
     as_static_int,
     type_of,
 )
-from ..contract._random_rows import arrivals, as_key_words, random_words
+from ..contract._random_rows import (
+    arrivals,
+    as_key_words,
+    comparable_weights,
+    random_words,
+)
 from ..contract._typing import Array, ArrayLike, Int, Integer, Shaped
 from ..tiers._tiered import tiered
 from ._segment_rows import SegmentIds, as_segment_ids, rows_in_segments
@@ -53,7 +58,8 @@ def sample(
         replace: whether a row can be drawn more than once. Static.
         weights: for each row a number in proportion to which it is drawn, of shape `(rows,)`; they
             need not add up to one, and are compared as float32. A row whose weight is not above
-            zero is never drawn. All rows are equally likely by default.
+            zero is never drawn, and one of infinite weight before all others. All rows are equally
+            likely by default.
         num_valid: number of valid rows, at the front; all rows by default.
 
     Returns:
@@ -172,17 +178,19 @@ def _sample(
     k: int,
     replace: bool,
 ) -> Sampled:
+    row_ids = jax.lax.iota(jnp.int32, num_rows)
+    if weights is not None:
+        weights = comparable_weights(weights, row_ids < num_valid)
     if replace:
         key = jax.random.wrap_key_data(words, impl=generator)
-        row_ids, can_draw = draw_rows(key, weights, num_valid, num_rows, k)
+        drawn, can_draw = draw_rows(key, weights, num_valid, num_rows, k)
         return Sampled(
-            jnp.where(can_draw, row_ids, np.int32(-1)), jnp.where(can_draw, np.int32(k), 0)
+            jnp.where(can_draw, drawn, np.int32(-1)), jnp.where(can_draw, np.int32(k), 0)
         )
-    row_ids = jax.lax.iota(jnp.int32, num_rows)
     times = arrivals(random_words(words, generator, row_ids), weights)
     num_candidates = num_valid
     if weights is not None:
-        is_candidate = (weights > 0) & (row_ids < num_valid)
+        is_candidate = weights > 0
         times = jnp.where(is_candidate, times, np.float32(np.inf))
         num_candidates = jnp.sum(is_candidate, dtype=jnp.int32)
     first = top_k(times, k, largest=False, num_valid=num_valid).row_ids
@@ -203,7 +211,8 @@ def _sample_segments(
     row_ids = jax.lax.iota(jnp.int32, segment_ids.shape[0])
     segments = SegmentIds(segment_ids, num_segments)
     if weights is not None:
-        segments = segments.without(~(weights > 0))
+        weights = comparable_weights(weights, segment_ids >= 0)
+        segments = segments.without(weights == 0)
     times = arrivals(random_words(words, generator, row_ids), weights)
     first = segment_top_k(times, segments.ids, num_segments, k, largest=False).row_ids
     return Sampled(first, jnp.minimum(rows_in_segments(segments.ids, num_segments), k))

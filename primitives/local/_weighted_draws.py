@@ -24,12 +24,22 @@ def draw_rows(
     # A power of two, near the root of the number of rows.
     width = 1 << (num_rows.bit_length() // 2)
     blocks = jnp.pad(weights, (0, -num_rows % width)).reshape(-1, width)
-    sums = jnp.cumsum(blocks, axis=1)
-    block_sums = jnp.cumsum(sums[:, -1])
+    sums = running_sums(blocks)
+    block_sums = running_sums(sums[:, -1])
     for_block, for_row = jax.random.uniform(key, (2, k), jnp.float32)
     block = _first_above(block_sums, jnp.zeros_like(for_block, jnp.int32), for_block)
     row = _first_above(sums.reshape(-1), block * width, for_row, width)
     return block * width + row, block_sums[-1] > 0
+
+
+def running_sums(weights: Array) -> Array:
+    """The running sums of the last axis, which grow at no weight of zero.
+
+    Sums of different trees are rounded apart, so that they might decrease, or grow at a zero.
+    """
+    axis = weights.ndim - 1
+    sums = jnp.where(weights > 0, jnp.cumsum(weights, axis=axis), 0)
+    return jax.lax.cummax(sums, axis=axis)
 
 
 def _first_above(sums: Array, start: Array, fraction: Array, width: int | None = None) -> Array:

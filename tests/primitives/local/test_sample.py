@@ -75,6 +75,34 @@ def test_without_replacement_a_first_row_comes_as_often_as_its_weight_says():
     assert_frequencies(np.asarray(drawn), WEIGHTS[:5] / WEIGHTS[:5].sum())
 
 
+@pytest.mark.parametrize("scale", [2.0**127, 2.0**64, 2.0**-124])
+@pytest.mark.parametrize("replace", [False, True])
+def test_weights_of_any_scale_draw_the_same_rows(replace, scale):
+    key, weights = jax.random.key(9), np.array([1, 0, 0.25, 1.5, 0.5], np.float32)
+    scaled = weights * np.float32(scale)
+    expected = local.sample(key, 5, 4, weights=weights, replace=replace)
+    # Weights of invalid rows do not count.
+    padded = np.append(scaled, np.float32(2**20))
+    oracles.assert_same_bits(
+        local.sample(key, 6, 4, weights=padded, replace=replace, num_valid=5), expected
+    )
+    if not replace:
+        ids = np.zeros(5, np.int32)
+        by_segment = local.segment_sample(key, ids, 1, 4, weights=scaled)
+        assert by_segment.row_ids[0].tolist() == expected.row_ids.tolist()
+
+
+def test_rows_of_infinite_weight_come_first_and_are_equally_likely():
+    weights = np.array([1, np.inf, 3e38, np.inf, np.inf], np.float32)
+    keys = jax.random.split(jax.random.key(10), 2000)
+    drawn = jax.vmap(lambda key: local.sample(key, 5, 4, weights=weights).row_ids)(keys)
+    assert (np.sort(drawn[:, :3], axis=1) == [1, 3, 4]).all()
+    likely = np.isinf(weights)
+    assert_frequencies(np.asarray(drawn[:, 0]), likely / 3)
+    again, _ = local.sample(keys[0], 5, 2000, weights=weights, replace=True)
+    assert_frequencies(np.asarray(again), likely / 3)
+
+
 @pytest.mark.parametrize("replace", [False, True])
 def test_nothing_is_drawn_of_nothing(replace):
     for weights in (np.zeros(4, np.float32), np.full(4, -1.0), np.full(4, np.nan)):

@@ -5,7 +5,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from jaxframes.primitives.local._weighted_draws import draw_rows
+from jaxframes.primitives.local._weighted_draws import draw_rows, running_sums
 
 
 @pytest.mark.parametrize("num_rows", [1, 2, 3, 17])
@@ -26,3 +26,13 @@ def test_rows_past_the_precision_of_the_sum_are_told_apart():
     for bit in range(18):
         share = np.mean((np.asarray(rows) >> bit) & 1)
         assert abs(share - 0.5) < 4 * 0.5 / 2**8
+
+
+def test_running_sums_grow_at_no_weight_of_zero_and_never_decrease():
+    weights = np.random.default_rng(2).random((200, 1024)).astype(np.float32)
+    weights[:, 3::4] = weights[:, -100:] = 0
+    sums = np.asarray(jax.jit(running_sums)(weights))
+    growth = np.diff(sums, axis=1)
+    assert (growth >= 0).all()
+    assert (growth[weights[:, 1:] == 0] == 0).all()
+    np.testing.assert_allclose(sums, np.cumsum(weights, axis=1, dtype=np.float64), rtol=1e-5)
