@@ -155,7 +155,8 @@ class LabelSelection(LevelSelection, RowSelection):
             raise KeyError(f"{[labels[position] for position in missing]} not in index")
         taken = selected._taken(positions)
         # The labels are those of the list, which has no frequency.
-        return taken._with_index(dataclasses.replace(taken._table.index, freq=None))
+        index = dataclasses.replace(taken._table.index, freq=None)
+        return taken._like(taken._table.replace(index=index))
 
     def _flags_of(self, labels: object, level: int = 0) -> Array:
         return flags_in(self._table.index_columns()[level], labels, self._table, "loc")

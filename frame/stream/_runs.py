@@ -239,7 +239,7 @@ class SortedRuns:
         positions = pa.array(np.arange(rows.num_rows, dtype=np.int32))
         table = pa.table([*map(rows.column, stored), positions], [*names, "position"])
         # Nullable keys would be floats, and wide integers equal.
-        told = {
+        told: dict[str, Family] = {
             name: families[rows.column_names[at]]
             for name, at in zip(names, stored, strict=True)
             if rows.column_names[at] in families

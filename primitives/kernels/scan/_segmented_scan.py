@@ -153,7 +153,7 @@ def _call_on_cpu(*arguments: Any, **attributes: np.generic) -> tuple[Array, ...]
 
 
 def _call_on_cuda(
-    arrays: tuple[Array, ...], results: tuple[ResultShape, ...], **attributes: np.generic
+    arrays: tuple[Array, ...], results: tuple[ResultShape, ...], **attributes: Any
 ) -> tuple[Array, ...]:
     lines = arrays[0]
     scratch = (lines.size, lines.dtype.itemsize)

@@ -66,7 +66,7 @@ def test_one_kernel_finds_keys_and_adds_up(dtype):
             oracles.assert_same_bits(
                 (actual.unique_keys, actual.values[name]), (expected[0], expected[1])
             )
-        assert int(actual.num_runs) == expected[2]
+        assert int(actual.num_runs) == len(np.unique(keys[:num_valid]))
         # The keys come with the first sum.
         assert called.count("reduce_by_key") == 2
 
