@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`series.str`: pandas' string methods, called once for each distinct string."""
 
+import functools
 import itertools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -98,6 +99,8 @@ def _of_objects(results: pd.Series) -> Column:
 OF_LISTS = ("split", "rsplit", "findall")
 # Fewer strings take less time than the threads.
 LEAST_BY_THREADS = 1 << 16
+# Types of arguments of which pandas' answer for a missing string is kept.
+_PLAIN = frozenset((str, int, float, bool, type(None)))
 
 
 def _by_threads(strings: pd.Series, method: Callable[[pd.Series], Any]) -> Any:
@@ -349,11 +352,11 @@ class StringMethods:
                 for _, one in results.items()
             ]
             return self._series._make_frame(columns, Labels(results.columns))
-        missing_result = getattr(pd.Series([None], dtype=strings.dtype).str, name)(*args, **kwargs)
         if name in OF_LISTS and not self._holds_objects:
             column = _column_of_objects(column, results, rows)
         else:
-            column = self._looked_up(column, results, missing_result.iloc[0])
+            missing_result = _missing_result(name, strings.dtype, args, kwargs)
+            column = self._looked_up(column, results, missing_result)
         # `extract` names a series by its group.
         return self._series._with_column(column, ... if results.name is None else results.name)
 
@@ -363,6 +366,24 @@ class StringMethods:
         if self._holds_objects and results.dtype == object:
             return looked_up(_of_objects(results), column.data, rows.num_rows, rows.layout)
         return _column_of(column, results, missing_result, rows)
+
+
+def _missing_result(name: str, dtype: Any, args: Any, kwargs: Any) -> Any:
+    """What pandas' method gives for a missing string."""
+    given = (*args, *kwargs.values())
+    if not all(type(one) in _PLAIN for one in given):
+        return getattr(pd.Series([None], dtype=dtype).str, name)(*args, **kwargs).iloc[0]
+    # Equal arguments may differ in type.
+    types = tuple(map(type, given))
+    return _known_missing_result(name, dtype, args, tuple(kwargs.items()), types, repr(given))
+
+
+@functools.lru_cache(maxsize=256)
+def _known_missing_result(
+    name: str, dtype: Any, args: Any, kwargs: Any, types: Any, text: str
+) -> Any:
+    del types, text
+    return getattr(pd.Series([None], dtype=dtype).str, name)(*args, **dict(kwargs)).iloc[0]
 
 
 @answered_at_once

@@ -160,9 +160,13 @@ def _along_rows(parts: list[Any], options: Options) -> Any:
         )
         for part in parts
     ]
-    # Let pandas combine the labels, using parts without rows.
-    shells = [pd.DataFrame(columns=frame._labels.index) for frame in frames]
-    labels = Labels(pd.concat(shells, join=options.join.how, sort=options.sort).columns)
+    own = frames[0]._labels
+    if all(own.index.identical(frame._labels.index) for frame in frames):
+        labels = own
+    else:
+        # Let pandas combine the labels, using parts without rows.
+        shells = [pd.DataFrame(columns=frame._labels.index) for frame in frames]
+        labels = Labels(pd.concat(shells, join=options.join.how, sort=options.sort).columns)
     rows = _stacked(_columns_under(frames, labels), tables, options)
     return frames[0]._make_frame(rows.columns, labels, rows)
 

@@ -211,9 +211,15 @@ class SeriesShape(SeriesBase, Shape):
         return self.to_pandas().squeeze() if len(self) == 1 else self
 
 
+def frame_of_labels(index: pd.Index) -> pd.DataFrame:
+    """A frame of pandas without rows."""
+    # Of columns alone, pandas would make an array for each.
+    return pd.DataFrame(np.empty((0, len(index))), columns=index)
+
+
 def relabelled(index: pd.Index, change: Callable[[pd.DataFrame], pd.DataFrame]) -> pd.Index:
     """The column labels after a method of pandas on a frame without rows."""
-    return change(pd.DataFrame(columns=index)).columns
+    return change(frame_of_labels(index)).columns
 
 
 def columns_after(index: pd.Index, change: Callable[[pd.DataFrame], pd.DataFrame]) -> Any:

@@ -387,7 +387,10 @@ def in_dtype(columns: Sequence[Column], dtype: Any) -> tuple[Column, ...]:
     return tuple(
         of_family(
             Column(
-                cast_exactly(column.data, np.dtype(dtype)), column.mask() if has_masks else None
+                column.data
+                if column.dtype == dtype
+                else cast_exactly(column.data, np.dtype(dtype)),
+                column.mask() if has_masks else None,
             ),
             family,
         )

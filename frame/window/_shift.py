@@ -30,6 +30,10 @@ from ..table._zones import in_utc
 NO_VALUE = pd.api.extensions.no_default
 
 
+# The fill values of which pandas' answer for a column of numbers is kept.
+_PLAIN = (int, float, np.number, np.bool_, type(NO_VALUE))
+
+
 class Filling(NamedTuple):
     """The fill value of rows without a source row.
 
@@ -106,7 +110,11 @@ def _filling(column: Column, fill_value: object) -> tuple[Column, Filling]:
         return column, Filling(column.dtype, np.int64(NAT))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        shifted: Any = _one_row(column).shift(1, fill_value=fill_value)
+        if column.kind == "number" and isinstance(fill_value, _PLAIN):
+            # Equal numbers may differ in type and in the sign of zero.
+            shifted: Any = _shifted_number(column.dtype, fill_value, type(fill_value), repr(fill_value))
+        else:
+            shifted = _one_row(column).shift(1, fill_value=fill_value)
         row: Any = narrowed(shifted)
     if column.kind == "category":
         return column, Filling(column.dtype, np.int32(row.cat.codes.iloc[0]))
@@ -121,6 +129,12 @@ def _filling(column: Column, fill_value: object) -> tuple[Column, Filling]:
         return column, Filling(column.dtype, None)
     check_width(row.dtype, "shift")
     return column, Filling(row.dtype, row.to_numpy()[0])
+
+
+@functools.lru_cache(maxsize=256)
+def _shifted_number(dtype: np.dtype, fill_value: Any, of: type, text: str) -> Any:
+    del of, text
+    return pd.Series(np.zeros(1, dtype)).shift(1, fill_value=fill_value)
 
 
 def _one_row(column: Column) -> pd.Series:
