@@ -112,7 +112,9 @@ def _filling(column: Column, fill_value: object) -> tuple[Column, Filling]:
         warnings.simplefilter("ignore")
         if column.kind == "number" and isinstance(fill_value, _PLAIN):
             # Equal numbers may differ in type and in the sign of zero.
-            shifted: Any = _shifted_number(column.dtype, fill_value, type(fill_value), repr(fill_value))
+            shifted: Any = _shifted_number(
+                column.dtype, fill_value, type(fill_value), repr(fill_value)
+            )
         else:
             shifted = _one_row(column).shift(1, fill_value=fill_value)
         row: Any = narrowed(shifted)
