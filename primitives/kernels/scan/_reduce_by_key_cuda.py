@@ -47,7 +47,8 @@ def can_keep_on_cuda(columns: Sequence[Array], like: Array) -> bool:
     All results of a call vary over the same mesh axes: those of `like`.
     """
     axes = varying_axes(like)
-    is_few = 0 < len(columns) <= _MOST_COLUMNS
+    # Heads of no rows would say that the first column is the key.
+    is_few = 0 < len(columns) <= _MOST_COLUMNS and like.shape[0] > 0
     return is_few and all(is_words(leaf) and varying_axes(leaf) == axes for leaf in columns)
 
 

@@ -8,6 +8,7 @@ import oracles
 import pytest
 from emulated_cuda import kernels_for_cuda
 from jaxframes.primitives import local
+from jaxframes.primitives.kernels.scan._reduce_by_key_cuda import can_keep_on_cuda
 
 NUM_ROWS = 200
 
@@ -175,3 +176,9 @@ def test_tables_reduce_columns_as_they_are(dtype):
     # Words of 64 bits hold a row of 32 and its position; for other rows these take a second call.
     num_calls = len(SEGMENT_OPS) + (0 if dtype in ("float32", "int32", "uint32") else 2)
     assert called == ["segment_reduce"] * num_calls
+
+
+def test_no_rows_are_left_to_xla():
+    flags, keys = jnp.zeros(2, bool), jnp.zeros(2, jnp.int8)
+    assert can_keep_on_cuda((keys,), flags)
+    assert not can_keep_on_cuda((keys[:0],), flags[:0])
