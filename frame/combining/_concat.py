@@ -161,7 +161,7 @@ def _along_rows(parts: list[Any], options: Options) -> Any:
         for part in parts
     ]
     own = frames[0]._labels
-    if all(own.index.identical(frame._labels.index) for frame in frames):
+    if not options.sort and all(own.index.identical(frame._labels.index) for frame in frames):
         labels = own
     else:
         # Let pandas combine the labels, using parts without rows.

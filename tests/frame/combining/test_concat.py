@@ -239,3 +239,9 @@ def test_bools_mix_with_the_numbers_before_them_alone():
     frames = [pd.DataFrame({"v": pd.Series(v, dtype=d)}) for d, v in values.items()]
     for of_three in itertools.product(frames, repeat=3):
         assert_same(concat(list(map(JaxFrame, of_three))), pd.concat(of_three))
+
+
+def test_equal_labels_are_sorted():
+    data = pd.DataFrame({"b": [1.0], "a": [2.0]}, dtype="float32")
+    found = concat([JaxFrame(data), JaxFrame(data)], sort=True)
+    pd.testing.assert_frame_equal(found.to_pandas(), pd.concat([data, data], sort=True))
