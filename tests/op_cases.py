@@ -28,8 +28,9 @@ TREE_COLLECTIVES = {
 }  # fmt: skip
 # Public functions that take no rows.
 NOT_OPS = {"backend", "even_share"} | TREE_COLLECTIVES
-# `combine` takes what `dispatch` returns, and is in its case; samples and permutations take none.
-NOT_OPS |= {"combine", "random_permutation", "sample"}
+# `combine` takes what `dispatch` returns, and is in its case, and so do others; samples and
+# permutations take none.
+NOT_OPS |= {"combine", "random_permutation", "sample", "combine_from_experts", "lsh_bands"}
 # Other names of `segment_reduce`, with the same code and documentation.
 NAMED_FORMS = {f"segment_{op}" for op in SEGMENT_OPS}
 
@@ -202,6 +203,37 @@ def segment_sample(f: Any, segment_ids: Any, weights: Any, **at: Any) -> Any:
     return weighted, f(key, segment_ids, 3, 2, **at)
 
 
+def pack(f: Any, lengths: Any, **at: Any) -> Any:
+    fits = ("next_fit", "first_fit_decreasing", "best_fit_decreasing")
+    return [f(lengths, 5, how=how, capacity=NUM_ROWS, **at) for how in fits]
+
+
+def sketches(f: Any, x: Any, **at: Any) -> Any:
+    sets = local.Ragged.from_lengths(x, np.array([5, 0, NUM_ROWS - 5], np.int32))
+    signatures = f(sets, 4, **at)
+    return signatures, local.lsh_bands(signatures, 2)
+
+
+def dispatch_to_experts(f: Any, rows: Any, to: Any, **at: Any) -> Any:
+    sent = f(rows, to, 4, capacity=3, **at)
+    dropless = f(rows, to[:, None], 3, **at)
+    weights = rows[:, :1]
+    return sent, local.combine_from_experts(dropless.rows, dropless.slots, weights)
+
+
+def spmm(f: Any, to: Any, x: Any, rows: Any, **at: Any) -> Any:
+    return f(local.csr_from_coo(to, to[::-1], 3, values=x), rows, **at)
+
+
+def sddmm(f: Any, to: Any, rows: Any, **at: Any) -> Any:
+    return f(local.csr_from_coo(to, to[::-1], 3), rows[:3], rows, **at)
+
+
+def neighbour_sample(f: Any, to: Any, **at: Any) -> Any:
+    graph = local.csr_from_coo(to, to, 4)
+    return [f(jax.random.key(1), graph, to, 2, replace=replace, **at) for replace in (False, True)]
+
+
 def affine(left: Any, right: Any) -> Any:
     return left[0] * right[0], left[1] * right[0] + right[1]
 
@@ -306,6 +338,21 @@ CASES = (
         merge,
         moved=lambda rows, result: (np.concatenate(rows[2:], axis=1), result[1]),
     ),
+    OpCase("pack", (ids,), pack),
+    OpCase(
+        "hash_rows", (keys, ids), lambda f, x, to, **at: f(((8 * x).astype(np.int32), to), **at)
+    ),
+    OpCase("minhash", (ids,), sketches),
+    OpCase("dispatch_to_experts", (pairs, ids), dispatch_to_experts, tolerance=4),
+    OpCase(
+        "exchange_by_owner",
+        (pairs, ids),
+        lambda f, rows, to, **at: f(lambda rows, count: rows**2, rows, to % 3, capacity=ROOM, **at),
+    ),
+    OpCase("csr_from_coo", (ids, keys), lambda f, to, x, **at: f(to, to // 2, 3, values=x, **at)),
+    OpCase("spmm", (ids, keys, pairs), spmm, tolerance=8),
+    OpCase("sddmm", (ids, pairs), sddmm, tolerance=8),
+    OpCase("neighbour_sample", (ids,), neighbour_sample),
     OpCase("pairwise_sum", (keys,), lambda f, x, **at: f(x, **at), tolerance=8),
     OpCase(
         "partition",

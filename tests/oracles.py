@@ -852,3 +852,38 @@ def random_permutation(key: Any, num_rows: int) -> np.ndarray:
     """Row ids in the order of their words."""
     high, low = random_words(key, num_rows).T
     return np.lexsort((low, high)).astype(np.int32)
+
+
+def pack(
+    lengths: np.ndarray, length: int, how: str, capacity: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.int32]:
+    """Documents one by one into rows, which are lists of document ids."""
+    documents = [one for one in range(len(lengths)) if lengths[one] <= length]
+    if how != "next_fit":
+        documents.sort(key=lambda one: -lengths[one])
+    room: list[int] = []
+    row_ids, offsets = np.full(len(lengths), -1, np.int32), np.zeros(len(lengths), np.int32)
+    segment_ids, positions = np.full((capacity, length), -1), np.zeros((capacity, length))
+    count = 0
+    for one in documents:
+        size = lengths[one]
+        fits = [row for row, left in enumerate(room) if left >= size]
+        if how == "next_fit":
+            fits = [row for row in fits if row == len(room) - 1]
+        elif how == "best_fit_decreasing":
+            fits.sort(key=lambda row: room[row])
+        if not fits and (len(room) < capacity or how == "next_fit"):
+            room.append(length)
+            fits = [len(room) - 1]
+        if not fits or fits[0] >= capacity:
+            count += how != "next_fit"
+            room[-1:] = [room[-1] - size] if how == "next_fit" else room[-1:]
+            continue
+        row = fits[0]
+        start = length - room[row]
+        room[row] -= size
+        row_ids[one], offsets[one] = row, start
+        segment_ids[row, start : start + size] = one
+        positions[row, start : start + size] = np.arange(size)
+    count = np.int32(count + len(room))
+    return row_ids, offsets, segment_ids.astype(np.int32), positions.astype(np.int32), count

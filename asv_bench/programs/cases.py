@@ -93,6 +93,12 @@ def _sums_by_key(keys: jax.Array, values: jax.Array) -> tuple[jax.Array, jax.Arr
     return found, jax.ops.segment_sum(values, groups, len(keys))
 
 
+def _csr(columns: jax.Array, values: Any) -> local.Ragged:
+    """A sparse matrix with the same number of entries in each row."""
+    lengths = jnp.full(NUM_SEGMENTS, len(columns) // NUM_SEGMENTS)
+    return local.Ragged.from_lengths((columns, values), lengths)
+
+
 def _affine(left: Any, right: Any) -> Any:
     """Composition of x -> a x + b, the step of a linear recurrence."""
     return left[0] * right[0], left[1] * right[0] + right[1]
@@ -159,6 +165,37 @@ CASES: dict[str, Case] = {
         (FLOAT, FLOAT),
         lambda a, b: local.concatenate([a, b]),
         lambda a, b: jnp.concatenate([a, b]),
+    ),
+    "pack": Case((INT,), lambda n: local.pack(n, 2048, capacity=1024), rows=2**12),
+    "pack next fit": Case(
+        (INT,), lambda n: local.pack(n, 2048, how="next_fit", capacity=1024), rows=2**14
+    ),
+    "hash_rows": Case((INT, FLOAT), lambda a, b: local.hash_rows((a, b)), rows=MANY_ROWS),
+    "minhash": Case((INT, INT), lambda x, n: local.minhash(local.Ragged.from_lengths(x, n), 16)),
+    "lsh_bands": Case((UINT,), lambda x: local.lsh_bands(x, 4), width=16),
+    "dispatch_to_experts": Case(
+        (FLOAT, INT), lambda x, e: local.dispatch_to_experts(x, e, NUM_BUCKETS), width=WIDTH
+    ),
+    "combine_from_experts": Case(
+        (FLOAT, INT),
+        lambda x, slots: local.combine_from_experts(x, local.ExpertSlots(slots, None)),
+        width=WIDTH,
+    ),
+    "csr_from_coo": Case(
+        (INT, INT, FLOAT), lambda r, c, x: local.csr_from_coo(r, c, NUM_SEGMENTS, values=x)
+    ),
+    "spmm": Case(
+        (FLOAT, INT, FLOAT),
+        lambda dense, columns, x: local.spmm(_csr(columns, x), dense),
+        width=WIDTH,
+    ),
+    "sddmm": Case(
+        (FLOAT, INT),
+        lambda x, columns: local.sddmm(_csr(columns, None), x[:NUM_SEGMENTS], x),
+        width=WIDTH,
+    ),
+    "neighbour_sample": Case(
+        (INT,), lambda columns: local.neighbour_sample(_key(), _csr(columns, None), columns, 8)
     ),
     "repeat_rows": Case(
         (INT,),

@@ -4,6 +4,7 @@
 from ._compact import Compacted, compact
 from ._concatenate import Concatenated, concatenate
 from ._dispatch import Dispatched, Routing, combine, dispatch
+from ._exchange_by_owner import Answered, exchange_by_owner
 from ._factorize import Factorized, factorize
 from ._gather_rows import gather_rows
 from ._histogram import Histogram, digit_histogram, histogram
@@ -70,6 +71,7 @@ from ._unique import Unique, unique
 from ._windowed_reduce import Windowed, windowed_reduce
 
 __all__ = [
+    "Answered",
     "Compacted",
     "Concatenated",
     "Dispatched",
@@ -98,6 +100,7 @@ __all__ = [
     "digit_histogram",
     "dispatch",
     "even_share",
+    "exchange_by_owner",
     "exclusive_scan",
     "factorize",
     "gather_rows",

@@ -8,8 +8,10 @@ and would gather the whole batch before it.
 from ._bucket import Bucketed, BucketOrder, bucket, bucket_order
 from ._compact import Compacted, compact
 from ._concatenate import Concatenated, concatenate
+from ._experts import ExpertRows, ExpertSlots, combine_from_experts, dispatch_to_experts
 from ._factorize import Factorized, factorize
 from ._gather_rows import gather_rows
+from ._hash_rows import hash_rows
 from ._histogram import Histogram, digit_histogram, histogram
 from ._integer_range import IntegerRange, integer_range
 from ._isin import isin
@@ -17,6 +19,9 @@ from ._join import Joined, join, join_size
 from ._join_asof import join_asof
 from ._linear_recurrence import linear_recurrence
 from ._merge import merge
+from ._minhash import lsh_bands, minhash
+from ._neighbour_sample import neighbour_sample
+from ._pack import Packed, pack
 from ._pairwise_sum import pairwise_sum
 from ._quantile import quantile
 from ._radix_sort import radix_argsort, radix_sort
@@ -57,6 +62,7 @@ from ._segmented_sort import segmented_sort
 from ._select_rank import select_rank
 from ._sets import KeySet, set_difference, set_intersection, set_union
 from ._shuffle import random_permutation, shuffle
+from ._sparse import csr_from_coo, sddmm, spmm
 from ._top_k import TopK, top_k
 from ._unique import Unique, unique
 from ._window_bounds import WindowBounds
@@ -67,11 +73,14 @@ __all__ = [
     "Bucketed",
     "Compacted",
     "Concatenated",
+    "ExpertRows",
+    "ExpertSlots",
     "Factorized",
     "Histogram",
     "IntegerRange",
     "Joined",
     "KeySet",
+    "Packed",
     "Ragged",
     "Reduced",
     "ReducedRuns",
@@ -84,12 +93,16 @@ __all__ = [
     "Windowed",
     "bucket",
     "bucket_order",
+    "combine_from_experts",
     "compact",
     "concatenate",
+    "csr_from_coo",
     "digit_histogram",
+    "dispatch_to_experts",
     "exclusive_scan",
     "factorize",
     "gather_rows",
+    "hash_rows",
     "histogram",
     "inclusive_scan",
     "integer_range",
@@ -98,7 +111,11 @@ __all__ = [
     "join_asof",
     "join_size",
     "linear_recurrence",
+    "lsh_bands",
     "merge",
+    "minhash",
+    "neighbour_sample",
+    "pack",
     "pairwise_sum",
     "quantile",
     "radix_argsort",
@@ -109,6 +126,7 @@ __all__ = [
     "repeat_rows",
     "run_length_encode",
     "sample",
+    "sddmm",
     "searchsorted",
     "segment_all",
     "segment_any",
@@ -141,6 +159,7 @@ __all__ = [
     "set_intersection",
     "set_union",
     "shuffle",
+    "spmm",
     "top_k",
     "unique",
     "windowed_reduce",

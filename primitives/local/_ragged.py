@@ -58,7 +58,7 @@ class Ragged:
         """
         caller = "Ragged.from_lengths"
         values = as_rows(values, num_rows_of(values, caller, "values"), caller)
-        ends = jnp.cumsum(as_repeats(lengths, caller), dtype=jnp.int32)
+        ends = jnp.cumsum(as_repeats(lengths, caller, "lengths"), dtype=jnp.int32)
         return cls(values, jnp.concatenate([jnp.zeros(1, jnp.int32), ends]))
 
     @classmethod
@@ -168,7 +168,7 @@ class Ragged:
                 f"{', '.join(map(type_of, leaves)) or 'none'}."
             )
         length = leaves[0].shape[1]
-        lengths = jnp.minimum(as_repeats(lengths, caller), length)
+        lengths = jnp.minimum(as_repeats(lengths, caller, "lengths"), length)
         capacity = as_static_int(capacity, caller, "capacity", 0, MAX_SHARD_ROWS)
         repeated = repeat_rows(lengths, capacity=capacity)
         sources = jnp.where(

@@ -67,9 +67,9 @@ def repeat_rows(
     return _repeat(repeats, as_num_valid(num_valid, repeats.shape[0], caller), capacity)
 
 
-def as_repeats(repeats: Any, caller: str) -> Array:
+def as_repeats(repeats: Any, caller: str, name: str = "repeats") -> Array:
     """Checks numbers of copies; returns them as int32, not negative."""
-    repeats = as_row_ids(repeats, caller, "repeats")
+    repeats = as_row_ids(repeats, caller, name)
     if repeats.dtype.itemsize >= 4:
         repeats = jnp.minimum(repeats, repeats.dtype.type(MOST_PAIRS))
     return jnp.maximum(repeats.astype(jnp.int32), 0)

@@ -46,11 +46,16 @@ class SegmentIds(NamedTuple):
 
 
 def as_segment_ids(
-    segment_ids: Any, num_segments: Any, num_rows: int, num_valid: Any, caller: str
+    segment_ids: Any,
+    num_segments: Any,
+    num_rows: int,
+    num_valid: Any,
+    caller: str,
+    names: tuple[str, str] = ("segment_ids", "num_segments"),
 ) -> SegmentIds:
     """Checks that each row names a segment; padding and other ids belong to no segment."""
-    num_segments = as_static_int(num_segments, caller, "num_segments", 1, 2**31 - 1)
-    ids = as_bucket_ids(segment_ids, num_rows, caller, "segment_ids")
+    num_segments = as_static_int(num_segments, caller, names[1], 1, 2**31 - 1)
+    ids = as_bucket_ids(segment_ids, num_rows, caller, names[0])
     valid = None if num_valid is None else as_num_valid(num_valid, num_rows, caller)
     return SegmentIds(place_segment_ids(ids, num_segments, valid, is_exact=False), num_segments)
 

@@ -85,7 +85,7 @@ def test_derivatives_add_up_over_copies():
 def test_names_what_is_wrong():
     with pytest.raises(ValueError, match="every leaf of values must have 8 rows"):
         ragged_of(SEGMENTS).with_values(jnp.zeros(3))
-    with pytest.raises(TypeError, match="repeats must be integers"):
+    with pytest.raises(TypeError, match="lengths must be integers"):
         Ragged.from_lengths(jnp.zeros(3), jnp.zeros(2))
     with pytest.raises(ValueError, match=r"rows must be arrays of shape \(segments, length"):
         Ragged.from_padded(jnp.zeros(3), jnp.zeros(3, jnp.int32), capacity=2)

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sparse matrices and graphs on one device."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxframes.primitives import local
+
+from .measuring import axis, use_devices, waiting_call
+
+DEGREE, WIDTH = 16, 32
+
+
+def by_scatter(rows, columns, values, dense):
+    """What code for graphs writes."""
+    return jnp.zeros_like(dense).at[rows].add(values[:, None] * dense[columns])
+
+
+def by_rows(rows, columns, values, dense):
+    csr = local.csr_from_coo(rows, columns, len(dense), values=values)
+    return local.spmm(csr, dense)
+
+
+class SpMM:
+    """How long does a sum over neighbours take, from unordered edges?"""
+
+    params = (axis(2**10, 2**15), axis("jaxframes", "jnp"))
+    param_names = ("nodes", "implementation")
+
+    def setup(self, nodes, implementation):
+        use_devices(1)
+        rng = np.random.default_rng(0)
+        edges = rng.integers(0, nodes, (2, DEGREE * nodes)).astype(np.int32)
+        values = rng.standard_normal(DEGREE * nodes).astype(np.float32)
+        dense = rng.standard_normal((nodes, WIDTH)).astype(np.float32)
+        call = by_rows if implementation == "jaxframes" else by_scatter
+        self.run = waiting_call(call, *jax.device_put((*edges, values, dense)))
+        self.run()
+
+    def time_spmm(self, nodes, implementation):
+        self.run()

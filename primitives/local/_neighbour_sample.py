@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random neighbours of nodes of a graph."""
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..contract._arguments import MAX_SHARD_ROWS, as_row_ids, as_static_int
+from ..contract._random_rows import as_key_words
+from ..contract._typing import Array, ArrayLike, Integer, Shaped
+from ..tiers._tiered import tiered
+from ._gather_rows import gather_rows
+from ._ragged import Ragged
+from ._sample import Sampled
+
+
+def neighbour_sample(
+    key: Shaped[ArrayLike, "..."],
+    graph: Ragged,
+    nodes: Integer[ArrayLike, " nodes"],
+    k: int,
+    *,
+    replace: bool = False,
+) -> Sampled:
+    """Draws k entries of each of some segments at random, such as the edges of a batch's nodes.
+
+    The other segments are not read, so a batch of a large graph is cheap; `segment_sample` draws
+    of all segments, and by weights.
+
+    Args:
+        key: a key of `jax.random`.
+        graph: the edges by node, such as `csr_from_coo` gives.
+        nodes: the nodes to draw for, integers of shape `(nodes,)`; each has draws of its own. One
+            out of range has no edges.
+        k: the number of edges to draw of each. Static.
+        replace: whether an edge can be drawn more than once. Static.
+
+    Returns:
+        `Sampled(row_ids, count)`: the positions of the edges in `graph.values`, int32 of shape
+        `(nodes, k)`, -1 at the end of a node with too few; and the number of those drawn.
+
+    Raises:
+        TypeError: `key` is not a key of `jax.random`, `nodes` are not integers, or `k` is traced.
+        ValueError: `nodes` are not one-dimensional, or `k` is negative.
+
+    Cost:
+        Work O(nodes x k), without replacement O(nodes x k x k). No communication.
+
+    Guarantees:
+        Deterministic. Without replacement all sets of k edges are equally likely, but not all
+        orders of them; a node with k edges or fewer has all, in order.
+
+    References:
+        Bentley and Floyd (1987), "A sample of brilliance". Hamilton, Ying and Leskovec (2017),
+        "Inductive representation learning on large graphs".
+
+    Example:
+        >>> import jax
+        >>> import jax.numpy as jnp
+        >>> from jaxframes.primitives import local
+        >>> graph = local.Ragged.from_lengths(jnp.array([7, 8, 9]), jnp.array([2, 0, 1]))
+        >>> drawn = local.neighbour_sample(jax.random.key(0), graph, jnp.array([2, 0]), 2)
+        >>> drawn.row_ids.tolist(), drawn.count.tolist()
+        ([[2, -1], [0, 1]], [1, 2])
+    """
+    caller = "neighbour_sample"
+    words, generator = as_key_words(key, caller)
+    nodes = as_row_ids(nodes, caller, "nodes")
+    k = as_static_int(k, caller, "k", 0, MAX_SHARD_ROWS)
+    return _draw(words, graph.offsets, nodes, generator, k, bool(replace))
+
+
+@functools.partial(tiered, static_argnums=(3, 4, 5))
+def _draw(
+    words: Array, offsets: Array, nodes: Array, generator: Any, k: int, replace: bool
+) -> Sampled:
+    key = jax.random.wrap_key_data(words, impl=generator)
+    starts, degrees = gather_rows((offsets[:-1], jnp.diff(offsets)), nodes)
+    place = jax.lax.broadcasted_iota(jnp.int32, (nodes.shape[0], k), 1)
+    if replace:
+        count = jnp.where(degrees > 0, np.int32(k), 0)
+        numbers = jax.random.randint(
+            key, place.shape, 0, jnp.maximum(degrees, 1)[:, None], jnp.int32
+        )
+    else:
+        count = jnp.minimum(degrees, k)
+        numbers = _distinct(key, degrees, place)
+    is_drawn = place < count[:, None]
+    return Sampled(jnp.where(is_drawn, starts[:, None] + numbers, np.int32(-1)), count)
+
+
+def _distinct(key: Array, degrees: Array, place: Array) -> Array:
+    """Floyd's sample: draw t of k is below degree - k + t + 1, or that number if it came before."""
+    k = place.shape[1]
+    if not k:
+        return place
+    most = jnp.maximum(degrees[:, None] - k + place, 0)
+    draws = jax.random.randint(key, place.shape, 0, most + 1, jnp.int32)
+
+    def step(t: Array, numbers: Array) -> Array:
+        draw = jax.lax.dynamic_slice_in_dim(draws, t, 1, axis=1)
+        came_before = jnp.any((numbers == draw) & (place < t), axis=1, keepdims=True)
+        last = jax.lax.dynamic_slice_in_dim(most, t, 1, axis=1)
+        return jnp.where(place == t, jnp.where(came_before, last, draw), numbers)
+
+    numbers = jax.lax.fori_loop(np.int32(0), np.int32(k), step, draws)
+    return jnp.where(degrees[:, None] <= k, place, numbers)

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`local.neighbour_sample`: edges of the nodes, each set as likely as any other."""
+
+import jax
+import numpy as np
+import pytest
+from jaxframes.primitives import local
+
+DEGREES = np.array([5, 0, 2, 1])
+GRAPH = local.Ragged.from_lengths(np.arange(10, dtype=np.int32), DEGREES)
+NODES = np.array([0, 3, -1, 0, 2, 1, 4], np.int32)
+
+
+@pytest.mark.parametrize("replace", [False, True])
+@pytest.mark.parametrize("k", [0, 1, 3, 6])
+def test_draws_are_edges_of_the_node(replace, k):
+    drawn, count = local.neighbour_sample(jax.random.key(k), GRAPH, NODES, k, replace=replace)
+    assert drawn.shape == (len(NODES), k)
+    for node, edges, number in zip(NODES, np.asarray(drawn), np.asarray(count), strict=True):
+        is_node = 0 <= node < len(DEGREES)
+        degree = DEGREES[node] if is_node else 0
+        assert number == (k * (degree > 0) if replace else min(k, degree))
+        assert (edges[number:] == -1).all()
+        start = DEGREES[:node].sum() if is_node else 0
+        assert ((edges[:number] >= start) & (edges[:number] < start + degree)).all()
+        if not replace:
+            assert len(set(edges[:number])) == number
+            assert degree > k or edges[:number].tolist() == list(range(start, start + degree))
+
+
+def test_all_sets_are_equally_likely():
+    num_draws = 6000
+    nodes = np.zeros(num_draws, np.int32)
+    drawn, _ = local.neighbour_sample(jax.random.key(1), GRAPH, nodes, 2)
+    _, counts = np.unique(np.sort(drawn, axis=1), axis=0, return_counts=True)
+    # Ten pairs of five, within five standard deviations.
+    np.testing.assert_allclose(counts, np.full(10, 600), atol=5 * np.sqrt(600 * 0.9))
+    drawn, _ = local.neighbour_sample(jax.random.key(2), GRAPH, nodes, 2, replace=True)
+    counts = np.bincount(np.asarray(drawn).reshape(-1), minlength=5)
+    np.testing.assert_allclose(counts, np.full(5, 2400), atol=5 * np.sqrt(2400 * 0.8))
