@@ -156,7 +156,7 @@ def _solved(
     if not scans_in_order():
         return scan(compose, (a, b), starts, reverse)[1]
     # Of the rows, so that it lies on their mesh; a row that starts does not use it.
-    before = jnp.zeros_like(b[:1].sum(0))
+    before = jnp.zeros_like(b[:1].sum(0, dtype=b.dtype))
     return scan_rows_in_order(_next_state, lambda step: step[1], (a, b), starts, reverse, before)
 
 
