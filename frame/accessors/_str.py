@@ -99,7 +99,7 @@ def _of_objects(results: pd.Series) -> Column:
 OF_LISTS = ("split", "rsplit", "findall")
 # Fewer strings take less time than the threads.
 LEAST_BY_THREADS = 1 << 16
-# Types of arguments of which pandas' answer for a missing string is kept.
+# pandas' answer for a missing string is kept if all arguments have one of these types.
 _PLAIN = frozenset((str, int, float, bool, type(None)))
 
 
@@ -371,18 +371,15 @@ class StringMethods:
 def _missing_result(name: str, dtype: Any, args: Any, kwargs: Any) -> Any:
     """What pandas' method gives for a missing string."""
     given = (*args, *kwargs.values())
-    if not all(type(one) in _PLAIN for one in given):
-        return getattr(pd.Series([None], dtype=dtype).str, name)(*args, **kwargs).iloc[0]
-    # Equal arguments may differ in type.
-    types = tuple(map(type, given))
-    return _known_missing_result(name, dtype, args, tuple(kwargs.items()), types, repr(given))
+    is_plain = all(type(one) in _PLAIN for one in given)
+    ask = _ask_missing_result if is_plain else _ask_missing_result.__wrapped__
+    # Equal arguments may differ in type, and in the sign of zero.
+    return ask(name, dtype, args, tuple(kwargs.items()), repr(given))
 
 
 @functools.lru_cache(maxsize=256)
-def _known_missing_result(
-    name: str, dtype: Any, args: Any, kwargs: Any, types: Any, text: str
-) -> Any:
-    del types, text
+def _ask_missing_result(name: str, dtype: Any, args: Any, kwargs: Any, text: str) -> Any:
+    del text
     return getattr(pd.Series([None], dtype=dtype).str, name)(*args, **dict(kwargs)).iloc[0]
 
 

@@ -17,7 +17,7 @@ from ...shardings._compat import is_x64_enabled
 from ._counted import NAT, arrow_type
 from ._dictionary import ArrowObjects, Dictionary, HostObjects
 from ._distinct_objects import DistinctObjects
-from ._dtypes import cast_exactly, wide
+from ._dtypes import as_dtype, wide
 from ._nullable import Family, has_dtype, nullable_dtype
 from ._types import DtypeLike
 
@@ -386,12 +386,7 @@ def in_dtype(columns: Sequence[Column], dtype: Any) -> tuple[Column, ...]:
     has_masks = any(column.valid is not None for column in columns)
     return tuple(
         of_family(
-            Column(
-                column.data
-                if column.dtype == dtype
-                else cast_exactly(column.data, np.dtype(dtype)),
-                column.mask() if has_masks else None,
-            ),
+            Column(as_dtype(column.data, dtype), column.mask() if has_masks else None),
             family,
         )
         for column in columns

@@ -38,6 +38,11 @@ def cast_exactly(data: jax.Array, dtype: Any) -> jax.Array:
     return jnp.where(is_subnormal, cast + jax.lax.stop_gradient(exact - cast), cast)
 
 
+def as_dtype(data: jax.Array, dtype: Any) -> jax.Array:
+    """`cast_exactly`, or the array itself if it has the dtype."""
+    return data if data.dtype == dtype else cast_exactly(data, np.dtype(dtype))
+
+
 def is_held(value: object) -> bool:
     """Whether the device represents a number exactly: wide integers need x64 mode."""
     return not isinstance(value, np.integer) or bool(value.astype(wide(value.dtype)) == value)

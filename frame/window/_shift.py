@@ -16,7 +16,7 @@ from ..table._arguments import as_scalar, axis_number
 from ..table._by_pandas import by_pandas
 from ..table._column import NAT, Array, Column, ColumnType, fill_missing
 from ..table._dictionary import Dictionary, unify
-from ..table._dtypes import cast_exactly, narrowed
+from ..table._dtypes import as_dtype, narrowed
 from ..table._from_host import check_width
 from ..table._layout import Layout
 from ..table._ndframe import NDFrame
@@ -30,7 +30,7 @@ from ..table._zones import in_utc
 NO_VALUE = pd.api.extensions.no_default
 
 
-# The fill values of which pandas' answer for a column of numbers is kept.
+# For a column of numbers pandas' answer is kept if the fill value has one of these types.
 _PLAIN = (int, float, np.number, np.bool_, type(NO_VALUE))
 
 
@@ -54,15 +54,11 @@ def shift_columns(
         return tuple(columns)
     prepared = [_filling(fill_missing(column), fill_value) for column in columns]
     arrays = tuple(
-        (_cast(column.stored.data, filling.dtype), column.valid) for column, filling in prepared
+        (as_dtype(column.stored.data, filling.dtype), column.valid) for column, filling in prepared
     )
     values = tuple(filling.value for _, filling in prepared)
     shifted = _shift(arrays, values, steps_of(periods, columns), num_rows, layout)
     return tuple(column.moved(moved) for (column, _), moved in zip(prepared, shifted, strict=True))
-
-
-def _cast(data: Array, dtype: np.dtype) -> Array:
-    return data if data.dtype == dtype else cast_exactly(data, dtype)
 
 
 def whole_periods(caller: str, periods: Any, *, across: bool = False) -> int:
