@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jaxframes.frame import JaxFrame, col, concat, scan_parquet
 from jaxframes.frame.plan._expression import Expression
+from jaxframes.frame.plan._node import Call, bottom_up
 from jaxframes.frame.plan._optimize import RULES
 from jaxframes.shardings import make_mesh, row_sharded
 
@@ -127,8 +128,16 @@ def test_random_plans_give_the_eager_rows(sources, plan, optimizations, is_scan)
     eager, lazy = sources
     expected = as_pandas(result_of(plan, *eager))
     recorded = result_of(plan, *lazy[is_scan])
+    assert_rules_need_their_steps(recorded._plan)
     for chosen in (None, optimizations):
         assert_same(as_pandas(recorded.collect(optimizations=chosen)), expected)
+
+
+def assert_rules_need_their_steps(root):
+    called = {node.method for node in bottom_up(root) if isinstance(node, Call)}
+    for rule in RULES.values():
+        if rule.steps is not None and not rule.steps & called:
+            assert rule.apply(root) == root
 
 
 @settings(max_examples=60 if RUNS_ALL else 2)
