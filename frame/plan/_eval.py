@@ -14,7 +14,7 @@ from ..table._ndframe import FrameBase, NDFrame
 from ..table._types import Options
 from ._expression import Expression, col
 from ._parse import CONSTANTS, Parser, parse
-from ._query import lines_of, variables_of_caller
+from ._query import multi_line, read_text, unassigned
 
 
 class _ColumnOf(NamedTuple):
@@ -65,14 +65,11 @@ def eval(
     no_inplace("eval", check_flag(inplace, "inplace"))
     if len(resolvers):
         raise NotImplementedError("eval: resolvers must be empty. Pass local_dict=.")
-    variables = variables_of_caller(level, local_dict, global_dict)
-    lines = lines_of(expr, parser, engine)
+    lines, variables = read_text(expr, parser, engine, level, local_dict, global_dict)
     if target is not None and not isinstance(target, FrameBase):
         raise TypeError(f"eval: target must be a JaxFrame, got {type(target).__name__}.")
     if len(lines) > 1 and target is None:
-        raise ValueError(
-            "multi-line expressions are only valid in the context of data, use DataFrame.eval"
-        )
+        raise multi_line()
     result: Any = None if target is None else target._like(target._table)
     for line in lines:
         value, assigned = parse(line, {}, variables, _VariableParser)
@@ -80,10 +77,7 @@ def eval(
             value = value.evaluate_leaves(functools.partial(_value_of, variables))
         if assigned is None:
             if len(lines) > 1:
-                raise ValueError(
-                    "Multi-line expressions are only valid if all expressions contain an "
-                    f"assignment, got {line!r}."
-                )
+                raise unassigned(line)
             return value
         if result is None:
             raise ValueError("cannot assign without a target object. Pass target=, a frame.")

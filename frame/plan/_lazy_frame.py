@@ -21,7 +21,7 @@ from ._lazy_groups import LazyGroupBy, LazyWindows, as_keys
 from ._lazy_series import LazyArray, SeriesPlan, expression_of, filtered
 from ._node import Call, Node, Scan
 from ._parse import parse
-from ._query import lines_of, names_of, variables_of_caller
+from ._query import names_of, read_text
 from ._recorded import RecordedFrame
 from ._sources import Memory
 
@@ -148,8 +148,7 @@ class FramePlan(RecordedFrame, Lazy):
             >>> plan.collect().x.tolist()
             [2, 3]
         """
-        lines = lines_of(expr, "pandas", None)
-        variables = variables_of_caller(level, local_dict, global_dict)
+        lines, variables = read_text(expr, "pandas", None, level, local_dict, global_dict)
         statement = parse(lines[0], names_of(self._plan.empty), variables)
         if len(lines) > 1 or statement.target is not None or not is_expression(statement.value):
             raise ValueError(

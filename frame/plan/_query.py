@@ -45,12 +45,9 @@ class FrameQuery(FrameBase):
         """
         if check_flag(inplace, "inplace"):
             check_concrete(self, "query")
-        variables = variables_of_caller(level, local_dict, global_dict)
-        lines = lines_of(expr, parser, engine)
+        lines, variables = read_text(expr, parser, engine, level, local_dict, global_dict)
         if len(lines) > 1:
-            raise ValueError(
-                "multi-line expressions are only valid in the context of data, use DataFrame.eval"
-            )
+            raise multi_line()
         statement = parse(lines[0], names_of(self), variables)
         if statement.target is not None:
             raise ValueError("cannot assign without a target object. Use eval().")
@@ -90,8 +87,7 @@ class FrameQuery(FrameBase):
         """
         if check_flag(inplace, "inplace"):
             check_concrete(self, "eval")
-        variables = variables_of_caller(level, local_dict, global_dict)
-        lines = lines_of(expr, parser, engine)
+        lines, variables = read_text(expr, parser, engine, level, local_dict, global_dict)
         result = self._of(self._table, self._labels)
         for line in lines:
             value, target = parse(line, names_of(result), variables)
@@ -99,10 +95,7 @@ class FrameQuery(FrameBase):
             if target is not None:
                 result[target] = value
             elif len(lines) > 1:
-                raise ValueError(
-                    "Multi-line expressions are only valid if all expressions contain an "
-                    f"assignment, got {line!r}."
-                )
+                raise unassigned(line)
             elif inplace:
                 raise ValueError("Cannot operate inplace if there is no assignment")
             else:
@@ -125,19 +118,42 @@ def names_of(frame: FrameBase) -> dict[str, Expression]:
     return {name: expression for name, expression in names.items() if isinstance(name, str)}
 
 
-def variables_of_caller(
+def read_text(
+    expr: object,
+    parser: str,
+    engine: str | None,
     level: int,
     local_dict: Mapping[str, object] | None,
     global_dict: Mapping[str, object] | None,
-) -> ChainMap[str, Any]:
-    """The variables of the caller of `query` or `eval`, or of a caller of it."""
+) -> tuple[list[str], ChainMap[str, Any]]:
+    """The lines of the text that `query` or `eval` is given, and the variables that it may name.
+
+    The variables are those of the caller of `query` or `eval`, which calls this function, or of a
+    caller of it.
+    """
     caller = sys._getframe(level + 2)
     local = caller.f_locals if local_dict is None else local_dict
-    return ChainMap(dict(local), caller.f_globals if global_dict is None else dict(global_dict))
+    names = caller.f_globals if global_dict is None else dict(global_dict)
+    return _lines_of(expr, parser, engine), ChainMap(dict(local), names)
 
 
-def lines_of(expr: object, parser: str, engine: str | None) -> list[str]:
-    """Checks the arguments of `query` or `eval`, and splits the text into its lines."""
+def unassigned(line: str) -> ValueError:
+    """The error for a line of several that assigns nothing."""
+    return ValueError(
+        "Multi-line expressions are only valid if all expressions contain an assignment, got "
+        f"{line!r}."
+    )
+
+
+def multi_line() -> ValueError:
+    """The error for several lines where there is nothing to assign to."""
+    return ValueError(
+        "multi-line expressions are only valid in the context of data, use DataFrame.eval"
+    )
+
+
+def _lines_of(expr: object, parser: str, engine: str | None) -> list[str]:
+    """Checks the arguments, and splits the text into its lines."""
     if not isinstance(expr, str):
         raise ValueError(f"expr must be a string to be evaluated, {type(expr)} given")
     if parser != "pandas":
