@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """JSON, Feather and ORC files, and frames as text, records and pages for people."""
 
+import functools
 import io
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -103,12 +104,10 @@ def read_feather(
     Raises:
         OSError: the file is truncated or corrupted.
     """
-    content, name = _content(path, "read_feather", None, filesystem, storage_options)
-    layout = layout_of(sharding, "read_feather")
-    backend = None if dtype_backend is None else backend_family(dtype_backend, "read_feather")
-    with reading("read_feather", name):
-        table = feather.read_table(pa.BufferReader(content), columns=columns)
-        return FrameBase.frame_class._of(*table_of_arrow(table, layout, backend=backend))
+    read = functools.partial(feather.read_table, columns=columns)
+    return _read_arrow(
+        "read_feather", read, path, dtype_backend, storage_options, filesystem, sharding
+    )
 
 
 def read_orc(
@@ -121,11 +120,28 @@ def read_orc(
     sharding: Sharding = None,
 ) -> Any:
     """Reads an ORC file; see `read_feather` for its arguments."""
-    content, name = _content(path, "read_orc", None, filesystem, storage_options)
-    layout = layout_of(sharding, "read_orc")
-    backend = None if dtype_backend is None else backend_family(dtype_backend, "read_orc")
-    with reading("read_orc", name):
-        table = orc.ORCFile(pa.BufferReader(content)).read(columns=columns)
+
+    def read(file: pa.NativeFile) -> pa.Table:
+        return orc.ORCFile(file).read(columns=columns)
+
+    return _read_arrow("read_orc", read, path, dtype_backend, storage_options, filesystem, sharding)
+
+
+def _read_arrow(
+    caller: str,
+    read: Callable[[pa.NativeFile], pa.Table],
+    path: object,
+    dtype_backend: object,
+    storage_options: Mapping[str, object] | None,
+    filesystem: object,
+    sharding: Sharding,
+) -> Any:
+    """A frame of the table that a reader of Arrow makes of a file."""
+    content, name = _content(path, caller, None, filesystem, storage_options)
+    layout = layout_of(sharding, caller)
+    backend = None if dtype_backend is None else backend_family(dtype_backend, caller)
+    with reading(caller, name):
+        table = read(pa.BufferReader(content))
         return FrameBase.frame_class._of(*table_of_arrow(table, layout, backend=backend))
 
 

@@ -130,7 +130,11 @@ def write_csv(
             f"to_csv: a plan over batches is written to a named file, got {path!r}. Give a path."
         )
     kind = compression_of(path, compression, "to_csv")
-    with new_file_at(place) as temporary, compressing(temporary, kind, os.fspath(path)) as file:
+    with (
+        new_file_at(place) as temporary,
+        open(temporary, "wb") as content,
+        compressing(content, kind, os.fspath(path)) as file,
+    ):
         for batch in _frames(stage):
             file.write(batch.to_csv(sep=sep, header=header, index=index).encode())
             header = False

@@ -233,39 +233,24 @@ def compressed(content: Any, compression: str | None, name: str) -> Any:
     """The bytes of a file, compressed; `name` is that of a file within an archive."""
     if compression is None:
         return content
-    if compression in _OF_ARROW:
-        sink = pa.BufferOutputStream()
-        with pa.CompressedOutputStream(sink, compression) as file:
-            file.write(content)
-        return sink.getvalue().to_pybytes()
-    if compression == "bz2":
-        return bz2.compress(content)
-    if compression == "xz":
-        return lzma.compress(content)
-    with io.BytesIO() as file:
-        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-            archive.writestr(_member(name), content)
-        return file.getvalue()
+    memory = pa.BufferOutputStream()
+    with compressing(memory, compression, name) as file:
+        file.write(content)
+    return memory.getvalue().to_pybytes()
 
 
 @contextlib.contextmanager
-def compressing(path: str, compression: str | None, name: str) -> Iterator[Any]:
-    """A new file whose bytes are compressed while they are written; see `compressed`."""
+def compressing(file: Any, compression: str | None, name: str) -> Iterator[Any]:
+    """A file into which bytes are compressed while they are written; see `compressed`."""
     with contextlib.ExitStack() as stack:
         if compression == "bz2":
-            file: Any = stack.enter_context(bz2.open(path, "wb"))
+            file = stack.enter_context(bz2.open(file, "wb"))
         elif compression == "xz":
-            file = stack.enter_context(lzma.open(path, "wb"))
+            file = stack.enter_context(lzma.open(file, "wb"))
         elif compression == "zip":
-            archive = stack.enter_context(zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED))
-            file = stack.enter_context(archive.open(_member(name), "w", force_zip64=True))
-        else:
-            file = stack.enter_context(open(path, "wb"))
-        if compression in _OF_ARROW:
+            member = os.path.basename(name).removesuffix(".zip") or "data"
+            archive = stack.enter_context(zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED))
+            file = stack.enter_context(archive.open(member, "w", force_zip64=True))
+        elif compression is not None:
             file = stack.enter_context(pa.CompressedOutputStream(file, compression))
         yield file
-
-
-def _member(name: str) -> str:
-    """The name of the file within an archive of this name."""
-    return os.path.basename(name).removesuffix(".zip") or "data"
