@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`groupby`: the classes it returns, and the methods that return them."""
 
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import pandas as pd
 
@@ -105,8 +105,12 @@ def _binned(source: Any, by: Any) -> Any:
     return source.resample(by.freq, level=by.level, **how)
 
 
-class FrameGrouping(FrameBase):
-    """The `groupby` method of a frame."""
+# The class of the groups: that of a frame, or of a series.
+Groups = TypeVar("Groups")
+
+
+class _Grouping(NDFrame, Generic[Groups]):
+    """The `groupby` method of frames and series."""
 
     def groupby(
         self,
@@ -119,15 +123,17 @@ class FrameGrouping(FrameBase):
         observed: bool = True,
         dropna: bool = True,
         capacity: int | None = None,
-    ) -> FrameGroupBy:
-        """Groups rows by columns, for computations on each group.
+    ) -> Groups:
+        """Groups rows by columns or by other values, for computations on each group.
 
         Args:
             by: the label of a column, a series of the same length, a function or a dict of the
                 labels of rows, a `Grouper` of pandas, or a list of these. Functions, dicts and
-                bins of time run on the host.
+                bins of time run on the host. Values of a series are not grouped by labels of
+                columns.
             level: levels of the index to group by, instead of `by`.
             as_index: label the rows of results by key; otherwise keys become the first columns.
+                Groups of a series need it.
             sort: order groups by key; otherwise by first row.
             group_keys: label the rows of `take`, `nlargest`, `nsmallest`, `corr`, `cov` and
                 `resample` by key, before their own labels. Other methods ignore it.
@@ -141,42 +147,37 @@ class FrameGrouping(FrameBase):
             >>> frame.groupby("k").mean().to_pandas().x.to_dict()
             {1: 2.0, 2: 2.5}
         """
+        self._check_as_index(as_index)
         bins = _only_bins(by)
         if bins is not None:
             return _binned(self, bins)
         flags = (bool(sort), bool(dropna), bool(as_index), bool(observed))
-        options = Options(*flags, capacity, bool(group_keys))
+        return self._groups(by, level, Options(*flags, capacity, bool(group_keys)))
+
+    def _check_as_index(self, as_index: bool) -> None:
+        """Raises if rows of results have nothing but their keys for labels."""
+
+    def _groups(self, by: LabelOrLabels, level: LevelOrLevels, options: Options) -> Groups:
+        raise NotImplementedError
+
+
+class FrameGrouping(FrameBase, _Grouping[FrameGroupBy]):
+    """The `groupby` method of a frame."""
+
+    def _groups(self, by: LabelOrLabels, level: LevelOrLevels, options: Options) -> FrameGroupBy:
         grouped = _grouped(self, self._labels, by, level, options)
         taken, shown = {key.position for key in grouped.keys}, range(len(self._labels))
         positions = [position for position in shown if position not in taken]
         return FrameGroupBy(self, self._labels.take(positions), positions, grouped, shown)
 
 
-class SeriesGrouping(SeriesBase):
+class SeriesGrouping(SeriesBase, _Grouping[SeriesGroupBy]):
     """The `groupby` method of a series."""
 
-    def groupby(
-        self,
-        by: LabelOrLabels = None,
-        level: LevelOrLevels = None,
-        *,
-        as_index: bool = True,
-        sort: bool = True,
-        group_keys: bool = True,
-        observed: bool = True,
-        dropna: bool = True,
-        capacity: int | None = None,
-    ) -> SeriesGroupBy:
-        """Groups values by another series, an array, or levels of the index.
-
-        See `JaxFrame.groupby`.
-        """
+    def _check_as_index(self, as_index: bool) -> None:
         if not as_index:
             raise TypeError("as_index=False only valid with DataFrame")
-        bins = _only_bins(by)
-        if bins is not None:
-            return _binned(self, bins)
-        flags = (bool(sort), bool(dropna), True, bool(observed))
-        options = Options(*flags, capacity, bool(group_keys))
+
+    def _groups(self, by: LabelOrLabels, level: LevelOrLevels, options: Options) -> SeriesGroupBy:
         grouped = _grouped(self, None, by, level, options)
         return SeriesGroupBy(self, Labels.of([self._name]), [0], grouped)

@@ -69,6 +69,14 @@ def _keyed(series: SeriesBase, key: Any, order: Order = "full") -> Column:
     return sortable(column, table.num_rows, order)
 
 
+def _sorted(
+    of: Any, columns: Sequence[Column], directions: Sequence[bool], na_position: str, anew: bool
+) -> Any:
+    """The rows of a frame or a series in the order of columns, labelled anew or as they were."""
+    table = sort_rows(of._table, sort_keys(columns, directions, na_position))
+    return of._like(table.replace(index=RANGE) if anew else table)
+
+
 class FrameSorting(FrameBase):
     """Sorting of frames."""
 
@@ -110,9 +118,7 @@ class FrameSorting(FrameBase):
         # As in pandas, numbers beside strings have an order if there are several keys.
         order: Order = "full" if len(labels) == 1 else "groups"
         columns = [_keyed(self._series_by(label), key, order) for label in labels]
-        keys = sort_keys(columns, directions, na_position)
-        table = sort_rows(self._table, keys)
-        return self._like(table.replace(index=RANGE) if ignore_index else table)
+        return _sorted(self, columns, directions, na_position, ignore_index)
 
     def _series_by(self, by: LabelOrLabels) -> Any:
         """The series that a label names or an expression calculates."""
@@ -149,9 +155,7 @@ class SeriesSorting(SeriesBase):
         """Sorts the values; see `JaxFrame.sort_values`."""
         _check(kind, axis, self)
         directions = as_directions(ascending, 1, "Length of ascending ({}) must be {} for Series")
-        column = _keyed(self, key)
-        table = sort_rows(self._table, sort_keys([column], directions, na_position))
-        return self._like(table.replace(index=RANGE) if ignore_index else table)
+        return _sorted(self, [_keyed(self, key)], directions, na_position, ignore_index)
 
     def argsort(
         self,
