@@ -9,10 +9,11 @@ import jax
 import jax.numpy as jnp
 
 from ..contract._arguments import as_array, as_num_valid, num_rows_of, type_of
+from ..contract._custom_jvp import custom_jvp
 from ..contract._scan_operators import Scan, as_initial, widened
 from ..contract._scan_rows import scan_rows_in_order
 from ..contract._typing import Array, ArrayLike, Bool, Integer, Shaped
-from ..kernels.scan._function_scan import scan_by_function, scan_portably, scans_in_order
+from ..kernels.scan._function_scan import in_order_on_cpu, scan_by_function, scan_portably
 from ..kernels.scan._segmented_scan import fill_padding, per_row, start_flags
 from ..tiers._tiered import tiered
 from ._scan_segments import SegmentEncoding, as_segments
@@ -153,26 +154,32 @@ def _solved(
     a: Array, b: Array, starts: Array, reverse: bool, scan: Callable[..., Any] = scan_by_function
 ) -> Array:
     """The solution; a row that starts is its term. Linear in `b`."""
-    if not scans_in_order():
+
+    def in_order(a: Array, b: Array, starts: Array) -> Array:
+        # Of the rows, so that it lies on their mesh; a row that starts does not use it.
+        before = jnp.zeros_like(b[:1].sum(0, dtype=b.dtype))
+        return scan_rows_in_order(
+            _next_state, lambda step: step[1], (a, b), starts, reverse, before
+        )
+
+    def in_steps(a: Array, b: Array, starts: Array) -> Array:
         return scan(compose, (a, b), starts, reverse)[1]
-    # Of the rows, so that it lies on their mesh; a row that starts does not use it.
-    before = jnp.zeros_like(b[:1].sum(0, dtype=b.dtype))
-    return scan_rows_in_order(_next_state, lambda step: step[1], (a, b), starts, reverse, before)
+
+    return in_order_on_cpu(a, b, starts, in_order=in_order, in_steps=in_steps)
 
 
 def _next_state(h: Array, step: tuple[Array, Array]) -> Array:
     return step[0] * h + step[1]
 
 
-@functools.partial(jax.custom_jvp, nondiff_argnums=(3,))
+@functools.partial(custom_jvp, nondiff_argnums=(3,))
 def _solve(a: Array, b: Array, starts: Array, reverse: bool) -> Array:
     return _solved(a, b, starts, reverse)
 
 
 @_solve.defjvp
-def _solve_jvp(reverse: bool, primals: Any, tangents: Any) -> tuple[Array, Array]:
-    a, b, starts = primals
-    h = _solve(a, b, starts, reverse)
+def _tangent_of_solution(reverse: bool, primals: Any, tangents: Any, h: Array) -> Array:
+    a, _, starts = primals
     is_start = per_row(starts, h.ndim)
     # h' = a' h + b', and each row follows from the tangent before it by the same factor.
     before = jnp.roll(h, -1 if reverse else 1, axis=0)
@@ -181,4 +188,4 @@ def _solve_jvp(reverse: bool, primals: Any, tangents: Any) -> tuple[Array, Array
     # The factors of rows that start are not used, not even times zero.
     a = jnp.where(is_start, jnp.zeros((), a.dtype), a)
     # A kernel has no transpose. That of a recurrence is one in the other direction.
-    return h, _solved(a, terms, starts, reverse, scan_portably)
+    return _solved(a, terms, starts, reverse, scan_portably)

@@ -28,12 +28,17 @@ REGISTER_ROWS = LANES * SUBLANES
 
 
 def has_pallas_kernels() -> bool:
-    """Whether programs for TPU contain the kernels.
+    """Whether programs for TPU contain the kernels."""
+    return switch() == "native" and compiles_for_tpu()
 
-    Tracing a kernel takes longer than tracing XLA's version, so a process that compiles nothing for
-    TPU does without: one without libtpu, unless the code is traced for TPU alone.
+
+def compiles_for_tpu() -> bool:
+    """Whether the code may be compiled for TPU.
+
+    Tracing what TPU runs takes longer than tracing one way for all, so a process that compiles
+    nothing for TPU does without: one without libtpu, unless the code is traced for TPU alone.
     """
-    return switch() == "native" and (traced_for.value == "tpu" or _has_libtpu())
+    return traced_for.value == "tpu" or _has_libtpu()
 
 
 @functools.cache

@@ -9,10 +9,11 @@ import jax
 import jax.numpy as jnp
 
 from ...contract._associative_scan import associative_scan
+from ...contract._custom_jvp import custom_jvp
 from ...contract._platform import by_platform, traced_for
 from ...contract._scan_rows import scan_rows_in_order
 from ...contract._typing import Array
-from ..base._pallas import has_pallas_kernels, on_tpu
+from ..base._pallas import compiles_for_tpu, has_pallas_kernels, on_tpu
 from ._segmented_scan import per_row
 
 # What a core computes with numbers of 32 bits, one by one.
@@ -42,22 +43,33 @@ def scan_portably(
     function: Callable[[Any, Any], Any], rows: Any, heads: Array | None, reverse: bool
 ) -> Any:
     """The definition."""
-    if scans_in_order():
+
+    def in_order(rows: Any, heads: Array | None) -> Any:
         return scan_rows_in_order(function, lambda row: row, rows, heads, reverse)
-    combine = jax.vmap(function)
-    if heads is None:
-        return associative_scan(combine, rows, reverse=reverse)
-    combine_segments = functools.partial(_combine_segments, combine)
-    _, results = associative_scan(combine_segments, (heads, rows), reverse=reverse)
-    return results
+
+    def in_steps(rows: Any, heads: Array | None) -> Any:
+        combine = jax.vmap(function)
+        if heads is None:
+            return associative_scan(combine, rows, reverse=reverse)
+        combine_segments = functools.partial(_combine_segments, combine)
+        _, results = associative_scan(combine_segments, (heads, rows), reverse=reverse)
+        return results
+
+    return in_order_on_cpu(rows, heads, in_order=in_order, in_steps=in_steps)
 
 
-def scans_in_order() -> bool:
-    """Whether one loop over the rows is faster than few steps over all of them: on CPU alone.
+def in_order_on_cpu(*rows: Any, in_order: Callable[..., Any], in_steps: Callable[..., Any]) -> Any:
+    """Calls what is faster: one loop over the rows on CPU, few steps over all of them elsewhere.
 
-    This is not left to the lowering: under differentiation XLA would keep what either way needs.
+    The lowering chooses only where a process of CPU compiles for TPU too. Otherwise the platform is
+    known, and under differentiation XLA would keep what either way needs.
     """
-    return (traced_for.value or jax.default_backend()) == "cpu"
+    platform: str = traced_for.value or jax.default_backend()
+    if platform != "cpu":
+        return in_steps(*rows)
+    if traced_for.value is None and compiles_for_tpu():
+        return by_platform(*rows, default=in_steps, cpu=in_order)
+    return in_order(*rows)
 
 
 def _combine_segments(combine: Callable[..., Any], left: Any, right: Any) -> Any:
@@ -74,7 +86,7 @@ def where_rows(flags: Array, rows: Any, others: Any) -> Any:
     )
 
 
-@functools.partial(jax.custom_jvp, nondiff_argnums=(2, 3))
+@functools.partial(custom_jvp, nondiff_argnums=(2, 3))
 def _scan(
     rows: Any, heads: Array | None, function: Callable[[Any, Any], Any], reverse: bool
 ) -> Any:
@@ -90,17 +102,17 @@ def _scan(
 
 
 @_scan.defjvp
-def _scan_jvp(
-    function: Callable[[Any, Any], Any], reverse: bool, primals: Any, tangents: Any
-) -> tuple[Any, Any]:
+def _tangent_of_scan(
+    function: Callable[[Any, Any], Any], reverse: bool, primals: Any, tangents: Any, scanned: Any
+) -> Any:
+    del scanned
     rows, heads = primals
 
     def xla(rows: Any) -> Any:
         return scan_portably(function, rows, heads, reverse)
 
     # A kernel has no derivative; XLA's version has one.
-    _, tangent = jax.jvp(xla, (rows,), (tangents[0],))
-    return _scan(rows, heads, function, reverse), tangent
+    return jax.jvp(xla, (rows,), tangents[:1])[1]
 
 
 def _can_scan_on_tpu(function: Callable[[Any, Any], Any], rows: Any) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 import oracles
 import pytest
 from covering import needs_long_profile
+from jaxframes.primitives.kernels.base import _pallas
 from jaxframes.primitives.kernels.scan import _block_scan_tpu, _function_scan
 from jaxframes.primitives.kernels.scan._function_scan_tpu import scan_by_function_tpu
 
@@ -103,3 +104,24 @@ def test_derivatives_are_those_of_the_definition(monkeypatch):
     expected = jax.grad(sums(_function_scan.scan_portably))(rows)
     actual = jax.grad(sums(_function_scan.scan_by_function))(rows)
     jax.tree.map(oracles.assert_same_bits, actual, expected)
+
+
+@pytest.mark.parametrize("platform", ["cpu", "tpu"])
+def test_the_lowering_chooses_a_loop_or_steps(platform, monkeypatch):
+    monkeypatch.setattr(_pallas, "_has_libtpu", lambda: True)
+
+    def product(rows):
+        return _function_scan.scan_portably(jnp.multiply, rows, None, False).sum()
+
+    rows = jax.ShapeDtypeStruct((70,), np.float32)
+    for function in (product, jax.grad(product)):
+        program = jax.jit(function).trace(rows).lower(lowering_platforms=(platform,))
+        assert ("stablehlo.while" in program.as_text()) == (platform == "cpu")
+
+
+def test_a_process_for_cpu_traces_the_loop_alone(monkeypatch):
+    monkeypatch.setattr(_pallas, "_has_libtpu", lambda: False)
+    rows = pairs(70)
+    jaxpr = jax.make_jaxpr(lambda: _function_scan.scan_portably(affine, rows, None, False))()
+    assert [equation.primitive.name for equation in jaxpr.eqns].count("scan") == 1
+    assert "platform_index" not in str(jaxpr)
