@@ -10,11 +10,11 @@ import pandas as pd
 
 from ..align._join_types import JOIN_TYPES
 from ..table._column import Column
-from ..table._column_labels import Labels
+from ..table._column_labels import Labels, frame_of_labels
 from ..table._layout import ONE_DEVICE
 from ..table._lazy_base import LazyBase
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
-from ..table._row_index import RANGE, RowIndex
+from ..table._row_index import RANGE, RowIndex, common_frequency
 from ..table._table import Table
 from ..table._tracing import is_traced
 from ..table._types import Axis
@@ -38,12 +38,14 @@ def concat(
     levels: object = None,
     names: Sequence[Hashable] | None = None,
     verify_integrity: bool = False,
-    sort: bool = False,
+    sort: bool | None = None,
     copy: object = None,
 ) -> Any:
     """Concatenates frames or series along rows, or along columns by label.
 
-    Objects of pandas are accepted, too; the result is always a JaxFrame or JaxSeries.
+    Objects of pandas are accepted, too; the result is always a JaxFrame or JaxSeries. `sort` orders
+    the labels of the other axis. As in pandas 3, those of rows that are times are ordered without
+    it, too, unless it is False.
 
     Inside `jit` the result has the summed capacity of its parts, and ranges become stored labels.
 
@@ -64,7 +66,7 @@ def concat(
     if plan is not None:
         return plan._concatenated(
             given, axis=axis, join=join, ignore_index=ignore_index, keys=keys, levels=levels,
-            names=names, verify_integrity=verify_integrity, sort=sort,
+            names=names, verify_integrity=verify_integrity, sort=bool(sort),
         )  # fmt: skip
     if levels is not None and keys is not None:
         # The labels are those of `keys`. Only their order as categories would differ.
@@ -165,8 +167,8 @@ def _along_rows(parts: list[Any], options: Options) -> Any:
         labels = own
     else:
         # Let pandas combine the labels, using parts without rows.
-        shells = [pd.DataFrame(columns=frame._labels.index) for frame in frames]
-        labels = Labels(pd.concat(shells, join=options.join.how, sort=options.sort).columns)
+        shells = [frame_of_labels(frame._labels.index) for frame in frames]
+        labels = Labels(pd.concat(shells, join=options.join.how, sort=bool(options.sort)).columns)
     rows = _stacked(_columns_under(frames, labels), tables, options)
     return frames[0]._make_frame(rows.columns, labels, rows)
 
@@ -212,7 +214,9 @@ def _stacked(
         index_names = (keys.name, *index_names)
         if names is not None and len(names) > 1:
             index_names = tuple(names)
-    return rows.replace(columns=columns, index=RowIndex(level_columns, tuple(index_names)))
+    freq = common_frequency([table.index for table in tables])
+    index = RowIndex(level_columns, tuple(index_names), freq=freq)
+    return rows.replace(columns=columns, index=index)
 
 
 def _keeps_name(tables: Sequence[Table], levels: list[tuple[Column, ...]] | None) -> bool:

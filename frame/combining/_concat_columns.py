@@ -12,13 +12,14 @@ from ..align._common_types import common_pair, join_keys, keys_of_sides
 from ..align._join_types import LEFT, RIGHT_ANTI, JoinType
 from ..align._number_keys import check_labels
 from ..table._column import Column
-from ..table._column_labels import Labels
+from ..table._column_labels import Labels, frame_of_labels
 from ..table._ndframe import FrameBase
-from ..table._row_index import RowIndex
+from ..table._row_index import RowIndex, common_frequency
 from ..table._sort import sort_rows
 from ..table._table import Table, either_needed
 from ..table._take import any_missing, coalesced
 from ..table._tracing import is_in_jit
+from ..table._units import in_one_zone
 from ..table._untyped import untyped_pandas
 from ._concat_rows import pack_rows
 from ._row_pairs import SideRows, are_distinct, pair_rows
@@ -28,7 +29,7 @@ class Options(NamedTuple):
     """The arguments of `concat` for the labels of the result; `keys` as an index."""
 
     join: JoinType
-    sort: bool
+    sort: bool | None
     ignore_index: bool
     keys: pd.Index | None
     names: Sequence[Hashable] | None
@@ -39,7 +40,7 @@ def along_columns(parts: Sequence[Any], options: Options) -> Any:
     join, sort, ignore_index, keys, names = options
     # Let pandas combine the labels, using parts without rows.
     shells: list[Any] = [
-        pd.DataFrame(columns=part._labels.index)
+        frame_of_labels(part._labels.index)
         if isinstance(part, FrameBase)
         else pd.Series([], name=part._name, dtype=np.float64)
         for part in parts
@@ -52,7 +53,7 @@ def along_columns(parts: Sequence[Any], options: Options) -> Any:
     return parts[0]._make_frame(table.columns, Labels(shell.columns), table)
 
 
-def _with(left: Table, right: Table, join: JoinType, sort: bool) -> Table:
+def _with(left: Table, right: Table, join: JoinType, sort: bool | None) -> Table:
     if same_labels(left, right):
         columns = (*left.columns, *right.columns)
         return left.replace(columns=columns, needed=either_needed(left.needed, right.needed))
@@ -69,17 +70,21 @@ def _with(left: Table, right: Table, join: JoinType, sort: bool) -> Table:
     levels = list(zip(left_levels, right_levels, strict=True))
     counts = left.num_rows, right.num_rows
     pairs = [common_pair(a, b, "index", counts) for a, b in levels]
+    if len(pairs) == 1 and pairs[0][0].kind == "datetime":
+        (a, b) = in_one_zone(pairs[0])
+        pairs, sort = [(a, b)], sort or (sort is None and any(join.keeps))
     keys = keys_of_sides(levels, pairs, join_keys)
     same_name = left.index.names == right.index.names
     names = left.index.names if same_name else (None,) * len(pairs)
+    freq = common_frequency([left.index, right.index])
     if not (are_distinct(keys[0], left) and are_distinct(keys[1], right)):
         raise pd.errors.InvalidIndexError(
             "Reindexing only valid with uniquely valued Index objects"
         )
     if not any(join.keeps):
-        matched = pair_rows(left, right, keys, join, sort=sort)
+        matched = pair_rows(left, right, keys, join, sort=bool(sort))
         columns = (*matched.left.take(left.columns), *matched.right.take(right.columns))
-        index = RowIndex(matched.left.take([a for a, _ in pairs]), names)
+        index = RowIndex(matched.left.take([a for a, _ in pairs]), names, freq=freq)
         return Table(columns, index, matched.num_rows, layout=left.layout)
     check_labels(levels, counts, "concat")
     # The left rows, followed by the right rows without a match.
@@ -99,7 +104,8 @@ def _with(left: Table, right: Table, join: JoinType, sort: bool) -> Table:
     columns = (*sides[0].take(left.columns), *sides[1].take(right.columns))
     lefts, rights = zip(*pairs, strict=True)
     levels = coalesced(lefts, rights, sides[0].row_ids, sides[1].row_ids, left.layout)
-    table = Table(columns, RowIndex(levels, names), row_ids.num_rows, layout=left.layout)
+    index = RowIndex(levels, names, freq=freq)
+    table = Table(columns, index, row_ids.num_rows, layout=left.layout)
     are_ranges = left.index.is_range and right.index.is_range
     if not sort and not are_ranges:
         return table

@@ -187,13 +187,20 @@ def _closest(
     )  # fmt: skip
     if in_jit and columns[0].can_miss:
         rows = jnp.where(columns[0].missing(), np.int32(-1), rows)
-    presence = "some" if in_jit or any_missing(rows >= 0, left.num_rows) else "all"
+    own, has_holes = _own_rows_and_holes(rows, left.num_rows, layout)
+    presence = "some" if in_jit or has_holes else "all"
     return RowPairs(
-        SideRows(position(left.capacity, layout), "same", layout),
+        SideRows(own, "same", layout),
         SideRows(rows, presence, layout),
         left.num_rows,
         jnp.maximum(left.needed, right.needed) if in_jit else left.needed,
     )
+
+
+@functools.partial(tiered, static_argnums=2)
+def _own_rows_and_holes(rows: Array, num_rows: Count, layout: Layout) -> tuple[Array, Array]:
+    """The position of each left row, and whether any has no right row."""
+    return position(rows.shape[0], layout), any_missing(rows >= 0, num_rows)
 
 
 @functools.partial(tiered, static_argnums=2)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..align._as_column import as_column, one_column
 from ..table._arguments import axis_number, listed
-from ..table._column_labels import Labels
+from ..table._column_labels import Labels, frame_of_labels
 from ..table._expressions import is_expression
 from ..table._from_host import index_from
 from ..table._in_place import with_inplace
@@ -215,7 +215,7 @@ class FrameRenaming(FrameBase, Renaming):
         self, loc: int, column: Hashable, value: object, allow_duplicates: bool = False
     ) -> None:
         """Inserts a column at a position."""
-        empty = pd.DataFrame(columns=self._labels.index)
+        empty = frame_of_labels(self._labels.index)
         empty.insert(loc, column, np.empty(0), allow_duplicates=allow_duplicates)
         columns = list(self._table.columns)
         columns.insert(int(loc), as_column(one_column(value), self._table, column))

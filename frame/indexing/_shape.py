@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..table._arguments import axis_number
 from ..table._column import Column
-from ..table._column_labels import Labels
+from ..table._column_labels import Labels, frame_of_labels
 from ..table._host_rows import HostRows
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._table import Count
@@ -209,12 +209,6 @@ class SeriesShape(SeriesBase, Shape):
         if self._is_traced:
             return self
         return self.to_pandas().squeeze() if len(self) == 1 else self
-
-
-def frame_of_labels(index: pd.Index) -> pd.DataFrame:
-    """A frame of pandas without rows."""
-    # Of columns alone, pandas would make an array for each.
-    return pd.DataFrame(np.empty((0, len(index))), columns=index)
 
 
 def relabelled(index: pd.Index, change: Callable[[pd.DataFrame], pd.DataFrame]) -> pd.Index:

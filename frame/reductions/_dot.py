@@ -55,13 +55,11 @@ class FrameDot(FrameBase):
             positions = other.index.get_indexer(self._labels.index)
             if len(positions) != len(other) or (positions < 0).any():
                 raise ValueError(_NOT_ALIGNED)
-            columns = _numbers(other._table.columns)
-            right = jnp.stack([column[positions] for column in columns], axis=1)
+            right = _rows_at(_numbers(other._table.columns), positions.astype(np.int32))
         else:
-            right = jnp.asarray(other)
+            right = _as_array(other)
             if right.shape[0] != len(left):
                 raise ValueError(f"Dot product shape mismatch, {self.shape} vs {right.shape}")
-            right = right[:, None] if right.ndim == 1 else right
         products = _products(left, right, self._table.num_rows, self._layout)
         family = _family(self._table, other)
         columns = [of_family(Column(product), family) for product in products]
@@ -92,13 +90,11 @@ class SeriesDot(SeriesBase):
         if isinstance(other, NDFrame):
             columns = _aligned(other._table, table)
         else:
-            array = jnp.asarray(other)
+            array = _as_array(other)
             num_rows = table.capacity if is_traced(table.num_rows) else len(self)
             if array.shape[0] != num_rows:
                 raise ValueError(f"Dot product shape mismatch, ({num_rows},) vs {array.shape}")
-            array = array[:, None] if array.ndim == 1 else array
-            array = jnp.pad(array, [(0, table.capacity - num_rows), (0, 0)])
-            columns = [Column(array[:, at]) for at in range(array.shape[1])]
+            columns = [Column(column) for column in _columns_of(array, table.capacity)]
         (left, *right) = _numbers([self._only, *columns])
         values = _dot_products(left, tuple(right), table.all_rows, self._layout)
         values = [table.unless_lost(value) for value in values]
@@ -134,12 +130,14 @@ def _family(table: Table, other: object) -> Family | None:
 
 
 def _numbers(columns: Sequence[Column]) -> tuple[Array, ...]:
-    """Columns of numbers in their common dtype; NaN for missing values."""
+    """Columns of numbers; NaN for missing values."""
     if other := [column.dtype_name for column in columns if not column.is_numeric]:
         raise TypeError(f"dot: columns must be numbers, got {other}. Select numeric columns first.")
-    arrays = [as_floats(column).data for column in columns]
-    dtype = functools.reduce(common_dtype, (np.dtype(array.dtype) for array in arrays))
-    return tuple(array.astype(dtype) for array in arrays)
+    return tuple(as_floats(column).data for column in columns)
+
+
+def _as_array(other: Any) -> Array:
+    return jax.device_put(other) if isinstance(other, np.ndarray) else jnp.asarray(other)
 
 
 def _aligned(other: Table, table: Table) -> Sequence[Column]:
@@ -162,7 +160,8 @@ def _products(
     """The columns of a matrix product."""
     # Padding adds nothing to the derivative.
     rows = is_row(left[0].shape[0], num_rows, layout)
-    product = _matmul(jnp.stack([jnp.where(rows, x, x.dtype.type(0)) for x in left], 1), right)
+    left = tuple(jnp.where(rows, x, x.dtype.type(0)) for x in _in_common_dtype(left))
+    product = _matmul(jnp.stack(left, 1), right[:, None] if right.ndim == 1 else right)
     return tuple(layout.constrain(product[:, at]) for at in range(product.shape[1]))
 
 
@@ -172,13 +171,33 @@ def _dot_products(
 ) -> tuple[Array, ...]:
     """The dot product of a column with each of several others."""
     rows = is_row(left.shape[0], num_rows, layout)
+    left, *others = _in_common_dtype((left, *right))
     none = left.dtype.type(0)
     left = jnp.where(rows, left, none)
-    products = [left * jnp.where(rows, one, none) for one in right]
+    products = [left * jnp.where(rows, one, none) for one in others]
     # A sum, because a product over sharded rows would need the sharding of its result.
     return tuple(
         jnp.any(one) if one.dtype == np.bool_ else jnp.sum(one, dtype=one.dtype) for one in products
     )
+
+
+@tiered
+def _rows_at(columns: tuple[Array, ...], positions: Array) -> Array:
+    """Rows of columns, as a matrix."""
+    return jnp.stack([column[positions] for column in _in_common_dtype(columns)], axis=1)
+
+
+@functools.partial(tiered, static_argnums=1)
+def _columns_of(array: Array, capacity: int) -> tuple[Array, ...]:
+    """The columns of a matrix, or a vector as one, padded to a capacity."""
+    matrix = array[:, None] if array.ndim == 1 else array
+    matrix = jnp.pad(matrix, [(0, capacity - matrix.shape[0]), (0, 0)])
+    return tuple(matrix[:, at] for at in range(matrix.shape[1]))
+
+
+def _in_common_dtype(arrays: tuple[Array, ...]) -> tuple[Array, ...]:
+    dtype = functools.reduce(common_dtype, (np.dtype(array.dtype) for array in arrays))
+    return tuple(array.astype(dtype) for array in arrays)
 
 
 def _matmul(left: Array, right: Array) -> Array:

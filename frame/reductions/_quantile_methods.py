@@ -12,6 +12,7 @@ import pandas as pd
 from ..table._arguments import axis_number, check_flag
 from ..table._by_pandas import by_pandas
 from ..table._column import Column
+from ..table._column_labels import frame_of_labels
 from ..table._dtypes import narrowed
 from ..table._from_host import index_from
 from ..table._layout import ONE_DEVICE
@@ -176,7 +177,7 @@ class FrameQuantiles(FrameBase):
         table, labels = frame._table, frame._labels
         quantiles, q_array = _quantiles_of(frame, q, interpolation)
         if not table.columns:
-            empty = pd.DataFrame(columns=labels.index, dtype=np.float64).quantile(q)
+            empty = frame_of_labels(labels.index).quantile(q)
             if isinstance(empty, pd.Series):
                 return self.series_class._of(table_of_series(empty), q)
             return self.frame_class._of(*table_of_frame(empty))
@@ -228,12 +229,14 @@ def _table_of(quantiles: Sequence[Reduced], source: Table, q: Any) -> Table:
     capacity = ONE_DEVICE.capacity_for(num_rows)
     columns = []
     for one, column in zip(quantiles, source.columns, strict=True):
-        values = jnp.pad(one.value, (0, capacity - num_rows))
-        if not is_traced(one):
+        padding = (0, capacity - num_rows)
+        if is_traced(one):
+            values = jnp.pad(one.value, padding)
+        else:
             values = np.asarray(one.value)
             if values.dtype.kind == "i" and column.is_numeric and bool(one.is_missing):
                 values = np.full(num_rows, np.nan)
-            values = jnp.asarray(np.pad(values, (0, capacity - num_rows)))
+            values = ONE_DEVICE.place(np.pad(values, padding))
         columns.append(Column(values, None, column.type))
     labels = narrowed(pd.Index(np.asarray(q, np.float64)))
     index = index_from(labels, capacity, ONE_DEVICE)

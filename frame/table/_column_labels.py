@@ -163,6 +163,12 @@ class Labels:
         return Labels(self.index.insert(len(self.index), label))
 
 
+def frame_of_labels(index: pd.Index) -> pd.DataFrame:
+    """A frame of pandas without rows, whose methods tell what becomes of column labels."""
+    # Of columns alone, pandas would make an array for each.
+    return pd.DataFrame(np.empty((0, len(index))), columns=index)
+
+
 def check_unambiguous(label: Hashable, labels: Labels, levels: Sequence[Hashable]) -> None:
     """Raises if a label names both a column and an index level."""
     if label is not None and label in levels and label in labels:
