@@ -9,7 +9,6 @@ import jax
 import jax.numpy as jnp
 
 from ..contract._arguments import as_array, as_num_valid, num_rows_of, type_of
-from ..contract._custom_jvp import custom_jvp
 from ..contract._scan_operators import Scan, as_initial, widened
 from ..contract._scan_rows import scan_rows_in_order
 from ..contract._typing import Array, ArrayLike, Bool, Integer, Shaped
@@ -172,7 +171,7 @@ def _next_state(h: Array, step: tuple[Array, Array]) -> Array:
     return step[0] * h + step[1]
 
 
-@functools.partial(custom_jvp, nondiff_argnums=(3,))
+@functools.partial(jax.custom_jvp, nondiff_argnums=(3,))
 def _solve(a: Array, b: Array, starts: Array, reverse: bool) -> Array:
     return _solved(a, b, starts, reverse)
 

@@ -9,7 +9,6 @@ import jax
 import jax.numpy as jnp
 
 from ...contract._associative_scan import associative_scan
-from ...contract._custom_jvp import custom_jvp
 from ...contract._platform import by_platform, traced_for
 from ...contract._scan_rows import scan_rows_in_order
 from ...contract._typing import Array
@@ -86,7 +85,7 @@ def where_rows(flags: Array, rows: Any, others: Any) -> Any:
     )
 
 
-@functools.partial(custom_jvp, nondiff_argnums=(2, 3))
+@functools.partial(jax.custom_jvp, nondiff_argnums=(2, 3))
 def _scan(
     rows: Any, heads: Array | None, function: Callable[[Any, Any], Any], reverse: bool
 ) -> Any:
