@@ -177,8 +177,9 @@ def _solve(a: Array, b: Array, starts: Array, reverse: bool) -> Array:
 
 
 @_solve.defjvp
-def _tangent_of_solution(reverse: bool, primals: Any, tangents: Any, h: Array) -> Array:
-    a, _, starts = primals
+def _solve_jvp(reverse: bool, primals: Any, tangents: Any) -> tuple[Array, Array]:
+    a, b, starts = primals
+    h = _solve(a, b, starts, reverse)
     is_start = per_row(starts, h.ndim)
     # h' = a' h + b', and each row follows from the tangent before it by the same factor.
     before = jnp.roll(h, -1 if reverse else 1, axis=0)
@@ -187,4 +188,4 @@ def _tangent_of_solution(reverse: bool, primals: Any, tangents: Any, h: Array) -
     # The factors of rows that start are not used, not even times zero.
     a = jnp.where(is_start, jnp.zeros((), a.dtype), a)
     # A kernel has no transpose. That of a recurrence is one in the other direction.
-    return _solved(a, terms, starts, reverse, scan_portably)
+    return h, _solved(a, terms, starts, reverse, scan_portably)

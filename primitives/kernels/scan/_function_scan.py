@@ -101,17 +101,17 @@ def _scan(
 
 
 @_scan.defjvp
-def _tangent_of_scan(
-    function: Callable[[Any, Any], Any], reverse: bool, primals: Any, tangents: Any, scanned: Any
-) -> Any:
-    del scanned
+def _scan_jvp(
+    function: Callable[[Any, Any], Any], reverse: bool, primals: Any, tangents: Any
+) -> tuple[Any, Any]:
     rows, heads = primals
 
     def xla(rows: Any) -> Any:
         return scan_portably(function, rows, heads, reverse)
 
     # A kernel has no derivative; XLA's version has one.
-    return jax.jvp(xla, (rows,), tangents[:1])[1]
+    _, tangent = jax.jvp(xla, (rows,), (tangents[0],))
+    return _scan(rows, heads, function, reverse), tangent
 
 
 def _can_scan_on_tpu(function: Callable[[Any, Any], Any], rows: Any) -> bool:
