@@ -22,7 +22,7 @@ from ..table._sort_keys import group_keys
 from ..table._table import Count, Table, check_same_layout, is_row
 from ..table._take import settled, take_columns
 from ..table._tracing import answered_at_once, at_once, is_traced
-from ..table._units import finest_unit, with_units
+from ..table._units import finest_unit, in_one_zone, with_units
 from ._common_types import keys_of_sides
 from ._object_keys import common_objects
 
@@ -146,7 +146,7 @@ def comparable_pair(a: Column, b: Column, counts: tuple[Count, Count]) -> tuple[
         a, b = labelled
         return a, b
     if a.type.compares_with(b.type):
-        a, b = with_units((a, b), finest_unit(a, b), counts)
+        a, b = in_one_zone(with_units((a, b), finest_unit(a, b), counts))
         return a, b
     if a.kind != "number" or b.kind != "number":
         raise ValueError(

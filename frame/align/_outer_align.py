@@ -14,7 +14,7 @@ from ...primitives.staging import tiered
 from ..table._column import Array, Column, Scalar, fill_missing
 from ..table._column_labels import Labels
 from ..table._layout import Layout
-from ..table._row_index import RowIndex
+from ..table._row_index import RowIndex, common_frequency
 from ..table._sort_keys import group_keys
 from ..table._table import Count, Table, as_count, check_same_layout
 from ..table._take import coalesced, missing_elsewhere, settled, take_columns
@@ -94,7 +94,8 @@ def _align_known(a: Table, b: Table, is_distinct: bool) -> tuple[Table, Table]:
     if is_distinct and num_taken > num_in:
         raise ValueError("cannot reindex on an axis with duplicate labels")
     lefts, rights = zip(*pairs, strict=True)
-    index = RowIndex(coalesced(lefts, rights, left_rows, right_rows, a.layout), names)
+    labels = coalesced(lefts, rights, left_rows, right_rows, a.layout)
+    index = RowIndex(labels, names, freq=common_frequency([a.index, b.index]))
     return _reindexed(a, left_rows, index, num_rows), _reindexed(b, right_rows, index, num_rows)
 
 

@@ -19,7 +19,7 @@ from ..table._dictionary import Dictionary
 from ..table._dtypes import cast_exactly
 from ..table._holes import with_holes_elsewhere
 from ..table._ndframe import FrameBase
-from ..table._row_index import RANGE, RowIndex, label_dtype
+from ..table._row_index import RANGE, RowIndex, common_frequency, label_dtype
 from ..table._table import Table
 from ..table._take import coalesced, moved_index
 from ..table._tracing import is_traced
@@ -162,14 +162,15 @@ class _Merged:
         pairs, left, right = self.pairs, self.left._table, self.right._table
         if self.plan.on_both_indexes:
             if join.order == 1:
-                return taken_index(pairs.right, right)
+                return _with_freq(taken_index(pairs.right, right), right.index.freq)
             has_one_unit = not any(map(_has_two_units, self.plan.keys))
             if join.keeps == (True, False) or (not pairs.left.has_holes and has_one_unit):
-                return taken_index(pairs.left, left)
+                return _with_freq(taken_index(pairs.left, left), left.index.freq)
             columns = [(key.left.column, key.right.column) for key in self.plan.keys]
             check_labels(columns, (left.num_rows, right.num_rows), "merge")
             levels = tuple(self._merged_key(key) for key in self.plan.keys)
-            return RowIndex(levels, left.index.names)
+            freq = common_frequency([left.index, right.index])
+            return _with_freq(RowIndex(levels, left.index.names), freq)
         if named.left_index or named.right_index:
             # The side that is joined on its columns keeps its labels, if it has rows.
             of_left = bool(named.right_index)
@@ -188,6 +189,10 @@ class _Merged:
         if not self.columns and not index.levels:
             raise NotImplementedError("merge: the result must have a column or row labels.")
         return self.left._make_frame(self.columns, Labels(self.labels), table)
+
+
+def _with_freq(index: RowIndex, freq: Any) -> RowIndex:
+    return dataclasses.replace(index, freq=freq)
 
 
 def _has_two_units(key: Key) -> bool:

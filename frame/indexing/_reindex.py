@@ -10,14 +10,17 @@ import pandas as pd
 from ..align._align import positions_of_labels, same_labels
 from ..align._as_column import as_column
 from ..align._outer_align import align_tables
+from ..combining._concat_rows import common_columns
 from ..mapping._missing import missing_flags
+from ..mapping._nullable_values import cast_nullable
 from ..mapping._where import choose, choose_scalar
 from ..table._arguments import axis_number
-from ..table._column import Column
+from ..table._column import Column, common_family, in_dtype, of_family
 from ..table._column_labels import Labels
 from ..table._dtypes import narrowed
 from ..table._from_host import index_from
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._nullable import Family, nullable_dtype
 from ..table._table import Table, as_count
 from ..table._take import missing_elsewhere, settled, take_columns
 from ..table._tracing import answered_at_once, is_traced
@@ -284,11 +287,11 @@ class SeriesReindexing(SeriesBase, Reindexing):
             [1.0, 4.0]
         """
         owners = self._only, other._only
-        dtype = _while_aligned(*owners)
-        left, right = self, other
-        if dtype is not None:
-            left, right = self.astype(dtype), other.astype(dtype)
-        left, right = left.align(right)
+        sides = (
+            side if dtype is None else side.astype(dtype)
+            for side, dtype in zip((self, other), _while_aligned(*owners), strict=True)
+        )
+        left, right = next(sides).align(next(sides))
         column = _filled(left._only, right._only, owners, left._table)
         return self._of(left._table.with_columns([column]), self._name)
 
@@ -297,31 +300,60 @@ class SeriesReindexing(SeriesBase, Reindexing):
 _MASKED = {np.dtype(np.int64): "Int64", np.dtype(np.uint64): "UInt64"}
 
 
-def _while_aligned(column: Column, other: Column) -> str | None:
-    """The nullable dtype that keeps two columns of integers exact while rows are aligned."""
-    for one in (column, other):
+def _while_aligned(*columns: Column) -> list[str | None]:
+    """The nullable dtype of each column that keeps its integers exact while rows are aligned."""
+    for one in columns:
         if not one.is_numeric or one.valid is not None or one.is_nullable or is_traced(one.data):
-            return None
-    return _MASKED.get(np.result_type(column.dtype, other.dtype))
+            return [None, None]
+    if _are_mixed(*columns):
+        return [_MASKED.get(one.dtype) for one in columns]
+    return [_MASKED.get(np.result_type(*(one.dtype for one in columns)))] * 2
+
+
+def _are_mixed(*columns: Column) -> bool:
+    """Whether the common dtype of columns is that of objects: bools beside numbers, say."""
+    types = {
+        one.type
+        if one.kind == "category"
+        else (one.kind, one.is_bool, one.type.zone, one.type.freq)
+        for one in columns
+    }
+    return len(types) > 1
 
 
 def _filled(column: Column, other: Column, owners: tuple[Column, Column], table: Table) -> Column:
     """Fills missing values from another column, in the common dtype before rows were aligned."""
     (missing,) = missing_flags([column])
-    if column.type.compares_with(other.type):
+    counts = table.num_rows, table.num_rows
+    if column.type.compares_with(other.type) and column.type.zone == other.type.zone:
         # As in pandas, values that no row needs are not converted to the finer unit.
         (other,) = missing_elsewhere([other], missing)
-        counts = table.num_rows, table.num_rows
         column, other = with_units((column, other), finest_unit(column, other), counts)
+    family, are_mixed = common_family(owners), _are_mixed(*owners)
+    are_numbers = all(owner.is_numeric for owner in owners) and not are_mixed
+    dtype = np.result_type(*(owner.dtype for owner in owners)) if are_numbers else None
+    if are_mixed:
+        # As in pandas, also if no value is filled.
+        column, other = common_columns((column, other), "combine_first", counts, of_frames=False)
+    elif dtype is not None and family is not None:
+        sides = zip((column, other), owners, strict=True)
+        column, other = in_dtype(
+            [_as_nullable(one, owner, family, table) for one, owner in sides], dtype
+        )
     filled = choose(~missing, column, other, table, "combine_first")
-    if not all(owner.is_numeric for owner in owners):
+    if family is not None and filled.kind == "string":
+        return of_family(filled, family)
+    if dtype is None or family is not None or any(owner.valid is not None for owner in owners):
         return filled
-    dtype = np.result_type(*(owner.dtype for owner in owners))
-    if any(owner.valid is not None or owner.is_nullable for owner in owners):
-        return filled
-    if filled.is_numeric and (dtype.kind in "iu" or dtype.kind == filled.dtype.kind == "b"):
+    if dtype.kind in "iu" or dtype.kind == filled.dtype.kind == "b":
         # A label of the result is one of either side, so that no value is missing.
         return Column(filled.data.astype(dtype))
-    if dtype.kind == "f" and filled.valid is None and filled.dtype.kind in "iu":
+    if dtype.kind == "f" and filled.valid is None and filled.dtype.kind in "iuf":
         return Column(filled.data.astype(dtype))
     return filled
+
+
+def _as_nullable(column: Column, owner: Column, family: Family, table: Table) -> Column:
+    """Numbers in a nullable dtype: integers that became floats while rows were aligned, too."""
+    dtype = nullable_dtype(family, "number", owner.dtype)
+    return cast_nullable(column, dtype, table.num_rows, table.layout)

@@ -101,6 +101,8 @@ class FrameShape(FrameBase, Shape):
     @property
     def columns(self) -> pd.Index:
         """The labels of the columns."""
+        if not self._labels.is_shown:
+            self._labels = self._labels.shown()
         return self._labels.index
 
     @columns.setter

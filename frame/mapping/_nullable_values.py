@@ -23,8 +23,9 @@ from ..table._object_functions import as_objects
 from ..table._table import Count, is_row
 from ..table._take import any_missing
 from ..table._to_host import to_host
-from ..table._tracing import at_once, is_traced
+from ..table._tracing import answered_at_once, at_once, is_traced
 from ..table._types import DtypeLike
+from ._fitting_values import fits_dtype
 
 
 def scalar_in_dtype(column: Column, value: object, method: str) -> Column:
@@ -50,18 +51,18 @@ def numbers_in_dtype(
 ) -> Column:
     """Numbers in the dtype of another column of numbers, which is nullable.
 
+    Bools are the integers 0 and 1.
+
     Raises:
-        TypeError: the dtype does not hold the numbers of the rows that are needed: numbers are no
-            bools, and a float is an integer only if it is whole. Inside `jit` no float is.
+        TypeError: the dtype does not hold the numbers of the rows that are needed: no number is a
+            bool, a float is an integer only if it is whole, and integers must be in range. Inside
+            `jit` neither a float nor a wider integer is.
     """
     order = "biuf"
-    fits = other.is_numeric and other.dtype.kind in order
-    if fits and (column.is_bool != other.is_bool or (other.is_float and not column.is_float)):
-        fits = column.is_float or (
-            not column.is_bool
-            and other.is_float
-            and not is_traced(other, is_needed, num_rows)
-            and not bool(at_once(_any_fraction, other.data, is_needed, num_rows))
+    fits = other.is_numeric and other.dtype.kind in order and column.is_bool <= other.is_bool
+    if fits and not column.is_float and not np.can_cast(other.dtype, column.dtype):
+        fits = not is_traced(other, is_needed, num_rows) and bool(
+            fits_dtype(_needed(other.data, is_needed), column.data, num_rows)
         )
     if not fits:
         raise TypeError(
@@ -139,6 +140,14 @@ def _check_whole(column: Column, dtype: DtypeLike, num_rows: Count) -> None:
         f"cannot safely cast non-equivalent {column.dtype} to {default_dtype(dtype)}: column "
         f"{column.dtype_name} has values that are no integers. Round them first."
     )
+
+
+@answered_at_once
+@tiered
+def _needed(data: Array, is_needed: Array) -> Array:
+    """Numbers of the rows that are needed; zero for the others and for missing ones."""
+    is_number = is_needed & ~jnp.isnan(data) if data.dtype.kind == "f" else is_needed
+    return jnp.where(is_number, data, data.dtype.type(0))
 
 
 @tiered

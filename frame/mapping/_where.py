@@ -16,8 +16,18 @@ from ..align._as_column import as_column
 from ..combining._concat_rows import common_columns
 from ..ops._array_ops import common_dtype
 from ..table._arguments import axis_number
-from ..table._column import Array, Column, as_floats, fill_missing, of_family, show_holes
-from ..table._dtypes import narrowed, wide
+from ..table._column import (
+    Array,
+    Column,
+    as_floats,
+    fill_missing,
+    in_dtype,
+    of_family,
+    show_holes,
+)
+from ..table._count_types import in_one_label
+from ..table._distinct_values import through_values
+from ..table._dtypes import narrowed
 from ..table._expressions import apply_if_callable
 from ..table._from_host import column_from
 from ..table._holes import assumes_holes
@@ -25,13 +35,14 @@ from ..table._in_place import with_inplace
 from ..table._layout import ONE_DEVICE
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._object_functions import as_objects, joined_objects, with_object
-from ..table._recode import recoded, renumbered
-from ..table._table import Count, Table, is_row
+from ..table._recode import holds_strings, recoded, renumbered
+from ..table._table import Count, Table
 from ..table._take import any_missing, missing_elsewhere, settled
 from ..table._to_host import to_host
-from ..table._tracing import answered_at_once, is_traced
+from ..table._tracing import is_traced
 from ..table._types import Axis, DtypeLike, Function, LevelOrLevels
 from ..table._units import finest_unit, with_unit_if_exact, with_units
+from ._fitting_values import fits_dtype
 from ._nullable_values import numbers_in_dtype, scalar_in_dtype
 
 
@@ -224,7 +235,8 @@ def _promoted_number(dtype: np.dtype, value: Any, of: type, text: str) -> pd.Ser
 
 def _promoted(like: pd.Series, value: Any) -> pd.Series:
     """A scalar in the dtype that pandas gives a column of one row for it."""
-    if isinstance(value, int) and not -(2**63) <= value < 2**64 and like.dtype.kind != "f":
+    is_wide = isinstance(value, int) and not -(2**63) <= value < 2**64
+    if is_wide and like.dtype.kind != "f" and not isinstance(like.dtype, pd.CategoricalDtype):
         # pandas gives objects, or fails for int64.
         return pd.Series([value], dtype=object)
     try:
@@ -246,7 +258,18 @@ def choose(keep: Array, column: Column, other: Column, table: Table, method: str
         other = numbers_in_dtype(column, other, method, ~keep, table.num_rows)
         return _choose_numbers(keep, column, other, column.dtype)
     if other.is_nullable:
-        other = of_family(as_floats(other) if column.is_float else other, column.family)
+        mix = column.is_numeric and other.is_numeric and column.is_bool == other.is_bool
+        if mix and method != "fillna":
+            return _choose_nullable(keep, column, other, table)
+        if mix or other.kind == column.kind != "number":
+            other = of_family(as_floats(other) if column.is_float else other, column.family)
+        elif other.is_numeric and not other.is_bool:
+            # Missing bools and strings are NA among objects, missing numbers are NaN.
+            other = as_floats(other)
+    if column.kind == "category" != other.kind and not is_traced(keep, other, table.num_rows):
+        other = _in_categories(keep, column, other, table, method)
+    if column.type.is_time and other.kind == "string":
+        other = _as_times(other, column, table, method)
     dtype = _number_dtype(column, other)
     if column.type.compares_with(other.type) and column.type != other.type:
         if not is_traced(keep, other, table.num_rows):
@@ -267,12 +290,50 @@ def choose(keep: Array, column: Column, other: Column, table: Table, method: str
             not assumes_holes()
             and other.valid is None
             and is_candidate
-            and bool(_fits(other.data, column.data, table.num_rows))
+            and bool(fits_dtype(other.data, column.data, table.num_rows))
         ):
             dtype = column.dtype
     elif dtype is not None and column.is_float and other.dtype.kind in "iu":
         dtype = column.dtype
     return _choose_typed(keep, column, other, dtype, counts, method)
+
+
+def _choose_nullable(keep: Array, column: Column, other: Column, table: Table) -> Column:
+    """Numbers of a default dtype, or of a nullable one: they are nullable if one is replaced."""
+    is_changed = is_traced(keep, other, table.num_rows) or assumes_holes()
+    if not is_changed and not any_missing(keep, table.num_rows):
+        return column
+    dtype = common_dtype(column.dtype, other.dtype)
+    column, other = in_dtype([column, other], dtype)
+    return _choose_numbers(keep, column, other, dtype)
+
+
+def _in_categories(keep: Array, column: Column, other: Column, table: Table, method: str) -> Column:
+    """Values as those of a column of categories, if any row is replaced."""
+    if not any_missing(keep, table.num_rows):
+        return column
+    dtype = pd.Series(like_row(column)).dtype
+
+    def convert(values: pd.Series) -> pd.Series:
+        codes = dtype.categories.get_indexer(values.astype(object))
+        return pd.Series(pd.Categorical.from_codes(codes, dtype=dtype), values.index)
+
+    found = through_values(other, table.num_rows, table.layout, convert, method)
+    if any_missing(found.present() | ~other.present(), table.num_rows):
+        raise TypeError(
+            "Cannot setitem on a Categorical with a new category, set the categories first"
+        )
+    return found
+
+
+def _as_times(other: Column, like: Column, table: Table, method: str) -> Column:
+    """Strings as times of the dtype of another column, if pandas reads all of them."""
+    try:
+        return through_values(
+            other, table.num_rows, table.layout, lambda texts: texts.astype(like.dtype_name), method
+        )
+    except (ValueError, TypeError):
+        return other
 
 
 def _choose_typed(
@@ -286,27 +347,40 @@ def _choose_typed(
     """Takes values of two columns, given their numbers of rows, after converting their types."""
     if column.is_numeric and other.is_numeric and dtype is not None:
         return _choose_numbers(keep, column, other, dtype)
-    is_time = column.type.compares_with(other.type)
     if column.kind == other.kind == "list":
         # Objects, if the values of the lists have no common type.
         column, other = common_columns([column, other], method, counts)
         return column.with_arrays((_select(keep, column.data, other.data), None))
-    if column.kind == other.kind and (is_time or not column.type.is_time):
-        if column.kind == "string":
-            family = column.family
-            column, other = recoded([column, other])
-            column = of_family(column, family)
-        elif column.type.is_time:
-            column, other = with_units((column, other), finest_unit(column, other), counts)
-        elif column.kind == "category" and column.type != other.type:
+    common = _in_one_type(column, other, counts)
+    if common is None:
+        return _choose_objects(keep, column, other, counts, method)
+    column, other = common
+    return Column(_select(keep, column.data, other.data), None, column.type)
+
+
+def _in_one_type(
+    column: Column, other: Column, counts: tuple[Count, Count]
+) -> tuple[Column, ...] | None:
+    """Strings, categories, times and labelled counts in one type; None if they have none."""
+    if column.type.compares_with(other.type):
+        return with_units((column, other), finest_unit(column, other), counts)
+    are_strings = other.kind == "string" or (
+        other.kind == "category" and holds_strings(other.dictionary.values)
+    )
+    if column.kind == "string" and are_strings:
+        family = column.family
+        column, other = recoded([column, other])
+        return of_family(column, family), other
+    if column.kind == other.kind == "category":
+        if column.type != other.type:
             a, b = column.dictionary.values, other.dictionary.values
             if column.type.ordered != other.type.ordered or set(a) != set(b):
                 raise TypeError(
                     "Cannot set a Categorical with another, without identical categories"
                 )
             other = Column(renumbered(other.data, a.get_indexer(b)), None, column.type)
-        return Column(_select(keep, column.data, other.data), None, column.type)
-    return _choose_objects(keep, column, other, counts, method)
+        return column, other
+    return in_one_label((column, other), counts)
 
 
 def _choose_objects(
@@ -318,8 +392,8 @@ def _choose_objects(
         return column
     if column.kind == "category":
         raise NotImplementedError(
-            f"Invalid values of dtype {other.dtype_name} for dtype 'category' in {method}. "
-            "Cast one of them with astype first."
+            f"{method}: inside jit values of dtype {other.dtype_name} cannot become categories. "
+            "Convert them with astype before jit."
         )
     sides = zip((column, other), counts, strict=True)
     column, other = joined_objects([as_objects(one, count, method) for one, count in sides])
@@ -362,43 +436,3 @@ def _select_numbers(keep: Array, column: Any, other: Any, dtype: np.dtype) -> An
     if dtype.kind in "fc":
         return jnp.where(is_valid, data, data.dtype.type(np.nan)), None
     return data, is_valid
-
-
-@answered_at_once
-@tiered
-def _fits(other: Array, like: Array, num_rows: Count) -> Array:
-    """Whether another dtype can represent all values of an array."""
-    valid = is_row(other.shape[0], num_rows)
-    if jnp.issubdtype(like.dtype, jnp.floating):
-        # In NumPy's comparison dtype, which rounds integers, too.
-        both = wide(np.result_type(other.dtype, like.dtype))
-        return jnp.all(_is_of_float(other.astype(both), like.dtype) | ~valid)
-    cast_back = other.astype(like.dtype)
-    if jnp.issubdtype(other.dtype, jnp.integer):
-        # Values of different signs may wrap to the same bits.
-        same = (cast_back.astype(other.dtype) == other) & (
-            (cast_back < cast_back.dtype.type(0)) == (other < other.dtype.type(0))
-        )
-    else:
-        # The first number too large is clamped to the largest, which rounds back to that number.
-        # Some limits overflow float16.
-        with np.errstate(over="ignore"):
-            first_too_large = other.dtype.type(float(jnp.iinfo(like.dtype).max) + 1)
-        same = (cast_back.astype(other.dtype) == other) & (other < first_too_large)
-    return jnp.all(same | ~valid)
-
-
-def _is_of_float(x: Array, dtype: DtypeLike) -> Array:
-    """Flags the floats that another dtype can represent; True for NaN.
-
-    A cast and its inverse would not do: XLA on GPU removes such pairs.
-    """
-    limits = jnp.finfo(dtype)
-    is_held = (jax.lax.reduce_precision(x, limits.nexp, limits.nmant) == x) | jnp.isnan(x)
-    if limits.bits == 32:
-        return is_held
-    # reduce_precision flushes subnormals to zero, as XLA on CPU always does for float32. Those of
-    # a narrower dtype are the multiples of its smallest subnormal.
-    multiple = x / x.dtype.type(limits.smallest_subnormal)
-    is_subnormal = (jnp.abs(x) < x.dtype.type(limits.tiny)) & (multiple == jnp.round(multiple))
-    return is_held | is_subnormal

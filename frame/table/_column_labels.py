@@ -19,7 +19,7 @@ class Labels:
     The index of strings is made on first use: most frames are never asked for it.
     """
 
-    __slots__ = ("_each", "_hash", "_index", "_names", "_taken_from")
+    __slots__ = ("_each", "_hash", "_index", "_names", "_taken_from", "is_shown")
 
     def __init__(self, index: pd.Index):
         self._index: pd.Index | None = index
@@ -35,6 +35,8 @@ class Labels:
         return labels
 
     def _describe(self, each: tuple[Hashable, ...], names: tuple[Hashable, ...]) -> None:
+        # Whether a user has the index, and may change its names.
+        self.is_shown = False
         self._each, self._names = each, names
         self._hash = hash((each, names))
 
@@ -52,6 +54,19 @@ class Labels:
             index.names = self._names
         self._index = index
         return index
+
+    def shown(self) -> "Labels":
+        """The same labels with an index of their own, whose names a user may change."""
+        labels = self.own()
+        labels.is_shown = True
+        return labels
+
+    def own(self) -> "Labels":
+        """The same labels, with an index that no user has."""
+        labels = Labels.__new__(Labels)
+        labels._index, labels._taken_from = self.index.view(), self._taken_from
+        labels._describe(self._each, self._present_names)
+        return labels
 
     @classmethod
     def of(cls, labels: Iterable[Hashable], names: Sequence[Hashable] = (None,)) -> "Labels":

@@ -287,7 +287,8 @@ class FrameBase(NDFrame):
     def _of(cls, table: Table | HostRows, labels: Labels) -> Self:
         frame = object.__new__(cls)
         # Not by `__setattr__`, which asks for labels.
-        frame.__dict__.update(_stored=table, _seen=None, _labels=labels)
+        own = labels.own() if labels.is_shown else labels
+        frame.__dict__.update(_stored=table, _seen=None, _labels=own)
         return frame
 
     @property

@@ -124,12 +124,18 @@ def frequency_of(index: Any) -> Any:
     return index.freq if is_of_times else None
 
 
+def common_frequency(indexes: Sequence[RowIndex]) -> Any:
+    """The frequency that all labels have, which those of all rows together may keep."""
+    freqs = [index.freq for index in indexes]
+    return freqs[0] if all(freq == freqs[0] for freq in freqs) else None
+
+
 def with_frequency(index: Any, freq: Any) -> pd.Index:
     """Labels that were selected from times of a frequency, with their own one.
 
     As in pandas, labels at equal distances have a multiple of it, and others have none.
     """
-    if freq is None:
+    if freq is None or not isinstance(index, (pd.DatetimeIndex, pd.TimedeltaIndex)):
         return index
     if len(index) > 1:
         num_steps = _num_steps(index[0], index[1], freq)

@@ -60,6 +60,16 @@ def with_units(columns: Sequence[Column], unit: str, counts: Sequence[Count]) ->
     return tuple(with_unit(column, unit, num_rows) for column, num_rows in pairs)
 
 
+def in_one_zone(columns: Sequence[Column]) -> tuple[Column, ...]:
+    """Times with the zone of all of them, or UTC if they have several."""
+    if len({column.type.zone for column in columns}) == 1:
+        return tuple(columns)
+    return tuple(
+        Column(column.data, None, dataclasses.replace(column.type, zone="UTC"))
+        for column in columns
+    )
+
+
 def with_unit_if_exact(column: Column, unit: str, num_rows: Count) -> Column | None:
     """Converts concrete times to a coarser unit, or returns None if it would round one."""
     factor = units_per(unit, column.type.unit or unit)
