@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import jax
 import jax.numpy as jnp
 import numpy as np
+from divided import divide
 from jax.sharding import Mesh
 from jax.sharding import PartitionSpec as P
 from jaxframes import primitives
@@ -131,13 +132,10 @@ def train(words: Ragged, counts: Array, num_merges: int, axis_name: str | None =
 def train_over_mesh(words: Words, num_merges: int, mesh: Mesh) -> Merges:
     """Learns merges with the words divided over the devices of a mesh."""
     (axis_name,) = mesh.axis_names
-    num_words = -(-words.words.num_segments // mesh.size)
-    # Each device has whole words. Ids past the last word give words without bytes.
-    ids = np.arange(num_words * mesh.size, dtype=np.int32).reshape(mesh.size, num_words)
-    capacity = int(max(words.words.take(of_shard).count for of_shard in ids))
-    pieces = [words.words.take(of_shard, capacity=capacity) for of_shard in ids]
-    counts = jnp.pad(words.counts, (0, ids.size - len(words.counts)))
-    stacked = jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *pieces)
+    # Each device has whole words, and words without bytes if they are not enough.
+    divided = divide(words.words, mesh.size)
+    num_words = divided.offsets.shape[0] - mesh.size
+    counts = jnp.pad(words.counts, (0, num_words - len(words.counts)))
     mapped = jax.shard_map(
         functools.partial(train, num_merges=num_merges, axis_name=axis_name),
         mesh=mesh,
@@ -146,7 +144,7 @@ def train_over_mesh(words: Words, num_merges: int, mesh: Mesh) -> Merges:
         # What all devices decide from gathered counts is the same on each.
         check_vma=False,
     )
-    return jax.jit(mapped)(stacked, counts)
+    return jax.jit(mapped)(divided, counts)
 
 
 def encode(words: Ragged, merges: Merges) -> Ragged:
