@@ -2,7 +2,7 @@
 """`corr` and `cov` of grouped frames and series."""
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -15,11 +15,13 @@ from ..reductions._corr import (
     PairsOnHost,
     SeriesPairs,
     Statistic,
+    as_number,
     check_method,
-    check_number,
+    is_by_rank,
     paired,
 )
 from ..table._arguments import check_flag
+from ..table._by_pandas import by_pandas
 from ..table._column import Array, Column, bare
 from ..table._column_labels import Labels
 from ..table._dtypes import narrowed, wide
@@ -29,6 +31,7 @@ from ..table._ndframe import FrameBase, SeriesBase
 from ..table._row_index import RANGE, RowIndex
 from ..table._table import Table, as_count, either_needed
 from ..table._take import look_up_rows, position, take_columns
+from ..table._user_functions import as_pandas
 from ._base import GroupByBase
 from ._by_host import groups_on_host
 from ._grouped_column import Segments
@@ -103,6 +106,14 @@ class GroupByPairs(PairsOnHost, GroupByBase):
         return _of_pairs(tuple(map(bare, columns)), self._groups.segments, pairs, statistic)
 
 
+def _numbers(
+    columns: Iterable[Column], labels: Iterable[Hashable], table: Table, op: str
+) -> list[Column]:
+    """Columns of real numbers; objects are converted, as in pandas. Raises for others."""
+    pairs = zip(columns, labels, strict=True)
+    return [as_number(column, label, table.num_rows, op) for column, label in pairs]
+
+
 class FrameGroupByCorrelation(FramePairs, GroupByPairs):
     """Correlation and covariance of the columns of each group."""
 
@@ -120,11 +131,8 @@ class FrameGroupByCorrelation(FramePairs, GroupByPairs):
         Args:
             other: a series, or a frame, whose columns go with those of the same label.
             drop: whether to leave out labels of only one of the frames; they give NaN by default.
-            method: must be "pearson".
+            method: others than "pearson" run on the host, outside `jit`.
             numeric_only: whether to leave out other columns.
-
-        Differences from pandas:
-            `method` must be "pearson".
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -132,6 +140,12 @@ class FrameGroupByCorrelation(FramePairs, GroupByPairs):
             >>> frame.groupby("k").corrwith(frame.y).x.tolist()
             [1.0, -1.0]
         """
+        if is_by_rank(method):
+            how = {"drop": drop, "method": method, "numeric_only": numeric_only}
+            return by_pandas(
+                self._source, "corrwith: method=", "Use rank() first for 'spearman'.",
+                lambda _: groups_on_host(self).corrwith(as_pandas(other), **how),
+            )  # fmt: skip
         check_method(method, "corrwith")
         is_numeric_only = check_flag(numeric_only, "numeric_only")
         grouped = self._numeric() if is_numeric_only else self
@@ -148,9 +162,8 @@ class FrameGroupByCorrelation(FramePairs, GroupByPairs):
                 f"corrwith: other must be a JaxFrame or a JaxSeries, got {type(other).__name__}."
             )
         own = [grouped._columns[grouped._labels.position(label)] for label in labels]
-        for columns in (own, others):
-            for column, label in zip(columns, labels, strict=True):
-                check_number(column, label, "corrwith")
+        own = _numbers(own, labels, self._table, "corrwith")
+        others = _numbers(others, labels, self._table, "corrwith")
         if isinstance(other, FrameBase):
             # As in pandas, infinities of the right frame are missing.
             left, right = (
@@ -175,10 +188,7 @@ class FrameGroupByCorrelation(FramePairs, GroupByPairs):
 
     def _together(self, op: str, min_periods: Any, ddof: int, numeric_only: bool) -> Any:
         grouped = self._numeric() if check_flag(numeric_only, "numeric_only") else self
-        columns = [
-            check_number(column, label, op)
-            for column, label in zip(grouped._columns, grouped._labels, strict=True)
-        ]
+        columns = _numbers(grouped._columns, grouped._labels, self._table, op)
         size = len(columns)
         if not size:
             table = Table((), RANGE, as_count(0))

@@ -81,8 +81,10 @@ def _replaced(column: Column, old: Any, new: Any, regex: Any, table: Table) -> C
     old, new = host_values(old), host_values(new)
     keys, values = _as_pairs(old, new)
     is_string = column.kind == "string"
-    # Numbers beside None are objects, which programs do not have: there None is a missing number.
-    has_none = any(value is None for value in values) and (
+    # Numbers beside None, NA or NaT are objects, which programs do not have: there these are
+    # missing numbers.
+    makes_objects = (None,) if is_string or column.is_nullable else (None, pd.NA, pd.NaT)
+    has_none = any(any(value is one for one in makes_objects) for value in values) and (
         is_string or not is_traced(column, table.num_rows)
     )
     if not has_none and (is_string or (column.is_numeric and not column.is_bool)):
@@ -91,6 +93,7 @@ def _replaced(column: Column, old: Any, new: Any, regex: Any, table: Table) -> C
             (_weak(key, column), value)
             for key, value in zip(keys, values, strict=True)
             if (_is_string(key) if is_string else _is_number(key))
+            or (key is pd.NA and column.is_nullable)
         ]
         if not is_string or all(isinstance(value, str) or pd.isna(value) for _, value in pairs):
             return _replace_each(column, pairs, table) if pairs else column

@@ -312,7 +312,7 @@ def _in_categories(keep: Array, column: Column, other: Column, table: Table, met
     """Values as those of a column of categories, if any row is replaced."""
     if not any_missing(keep, table.num_rows):
         return column
-    dtype = pd.Series(like_row(column)).dtype
+    dtype: Any = pd.Series(like_row(column)).dtype
 
     def convert(values: pd.Series) -> pd.Series:
         codes = dtype.categories.get_indexer(values.astype(object))

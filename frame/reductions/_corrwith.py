@@ -16,7 +16,7 @@ from ..table._ndframe import FrameBase, SeriesBase
 from ..table._tracing import is_traced
 from ..table._types import Axis
 from ..table._user_functions import as_pandas
-from ._corr import Statistic, check_method, check_number, is_by_rank, of_pair
+from ._corr import Statistic, as_number, check_method, is_by_rank, of_pair
 from ._results import table_of_series, traced_table
 
 
@@ -76,6 +76,11 @@ class FrameCorrelationWith(FrameBase):
                 f"corrwith: other must be a JaxFrame or a JaxSeries, got {type(other).__name__}."
             )
         that = self._numbers_of(other) if is_numeric_only else other
+        if any(one.kind == "object" for one in (*this._table.columns, *that._table.columns)):
+            return by_pandas(
+                this, "corrwith: columns of objects", "Convert them with astype first.",
+                lambda data: data.corrwith(that.to_pandas(), axis=axis, drop=drop),
+            )  # fmt: skip
         return _of_frames(this, that, is_across, drop)
 
     def _numbers_of(self, frame: FrameBase) -> Any:
@@ -83,10 +88,10 @@ class FrameCorrelationWith(FrameBase):
 
     def _with_series(self, other: Any, statistic: Statistic) -> Any:
         table = self._table
-        aligned = check_number(aligned_column(other, table), other._name, "corrwith")
+        aligned = as_number(aligned_column(other, table), other._name, table.num_rows, "corrwith")
         values = []
         for column, label in zip(table.columns, self._labels, strict=True):
-            check_number(column, label, "corrwith")
+            column = as_number(column, label, table.num_rows, "corrwith")
             values.append(of_pair((column, aligned), table, statistic))
         return _column_of(self, values)
 

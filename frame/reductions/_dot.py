@@ -13,6 +13,7 @@ import pandas as pd
 from ...primitives.staging import tiered
 from ..align._align import positions_of_labels, same_labels
 from ..ops._array_ops import common_dtype
+from ..table._by_pandas import by_pandas
 from ..table._column import NUMBER, Array, Column, as_floats, of_family
 from ..table._column_labels import Labels
 from ..table._layout import Layout
@@ -22,6 +23,7 @@ from ..table._table import Count, Table, is_row
 from ..table._take import take_columns
 from ..table._to_host import host_array
 from ..table._tracing import at_once, is_traced
+from ..table._user_functions import as_pandas
 from ._results import table_of_series, traced_table
 
 _NOT_ALIGNED = "matrices are not aligned"
@@ -45,6 +47,8 @@ class FrameDot(FrameBase):
             >>> (frame @ jnp.array([1.0, 10.0])).tolist()
             [31.0, 42.0]
         """
+        if _has_objects(self, other):
+            return _of_objects(self, other)
         other = _on_device(other, self._layout)
         left = _numbers(self._table.columns)
         if isinstance(other, NDFrame):
@@ -86,6 +90,8 @@ class SeriesDot(SeriesBase):
             >>> float(JaxSeries([1.0, 2.0]).dot(JaxSeries([3.0, 4.0])))
             11.0
         """
+        if _has_objects(self, other):
+            return _of_objects(self, other)
         other, table = _on_device(other, self._layout), self._table
         if isinstance(other, NDFrame):
             columns = _aligned(other._table, table)
@@ -111,6 +117,23 @@ class SeriesDot(SeriesBase):
         else:
             found = table_of_series(pd.Series([host_array(v)[()] for v in values], labels))
         return self._make_series(of_family(found.columns[0], family), self._name, found)
+
+
+def _has_objects(*sides: Any) -> bool:
+    """Whether a column of one of two sides holds Python objects."""
+    return any(
+        any(column.kind == "object" for column in side._table.columns)
+        if isinstance(side, NDFrame)
+        else getattr(side, "dtype", None) == np.dtype(object)
+        for side in sides
+    )
+
+
+def _of_objects(owner: NDFrame, other: object) -> Any:
+    return by_pandas(
+        owner, "dot: objects", "Convert them with astype first.",
+        lambda data: data.dot(as_pandas(other)),
+    )  # fmt: skip
 
 
 def _on_device(other: object, layout: Layout) -> Any:

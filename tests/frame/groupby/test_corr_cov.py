@@ -185,3 +185,26 @@ def test_wrong_uses_with_another():
         lambda f: f.groupby("j")[["x"]].corrwith(f.i, method="none"),
     ):
         assert_same_error(wrong, table())
+
+
+FEW = pd.DataFrame({"k": [1, 1, 1, 2, 2, 2], "x": [1, 2, 4, 3, 1, 2], "y": [1, 5, 3, 2, 3, 7]})
+
+
+@pytest.mark.filterwarnings("ignore:DataFrameGroupBy.corrwith")
+def test_objects_that_are_numbers():
+    objects = FEW.astype({"x": object, "y": object})
+    for call in (
+        lambda f: f.groupby("k").corr(),
+        lambda f: f.groupby("k").cov(),
+        lambda f: f.groupby("k").corrwith(f.y),
+        lambda f: f.groupby("k").x.corr(f.y),
+    ):
+        assert_same(call(on_device(objects)), call(objects), ulps=8)
+
+
+@pytest.mark.filterwarnings("ignore:DataFrameGroupBy.corrwith")
+@pytest.mark.parametrize("method", ["spearman", "kendall"])
+def test_corrwith_by_rank(method):
+    with pytest.warns(PerformanceWarning, match="corrwith: method="):
+        found = on_device(FEW).groupby("k").corrwith(on_device(FEW.y), method=method)
+    assert_same(found, FEW.groupby("k").corrwith(FEW.y, method=method))

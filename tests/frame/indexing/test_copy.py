@@ -37,3 +37,14 @@ def test_of_a_series_and_inside_jit():
 
     assert_parity(copied, FRAME, ways=["jit"])
     assert_parity(lambda f: (f[:0].copy(), f.set_index("s").x.copy()), FRAME, ways=["eager"])
+
+
+def test_frames_do_not_share_the_names_of_their_columns():
+    ours = on_device(FRAME)
+    copied, shown = ours.copy(), ours.columns
+    ours.columns.name = "a"
+    later, first = ours.copy(), ours.head(1)
+    ours.columns.name, first.columns.name = "b", "c"
+    assert shown is ours.columns
+    assert [f.columns.name for f in (ours, copied, later, first)] == ["b", None, "a", "c"]
+    assert [f.to_pandas().columns.name for f in (ours, later, first[["k"]])] == ["b", "a", "c"]

@@ -3,7 +3,8 @@
 
 import pandas as pd
 import pytest
-from jaxframes.frame import from_pandas
+from frame_parity import assert_same
+from jaxframes.frame import concat, from_pandas
 
 FRAME = pd.DataFrame({"a": range(6)}, pd.date_range("2000", periods=6))
 
@@ -31,6 +32,15 @@ KEPT = {
     "zone and another": lambda f: f.tz_localize("UTC").tz_convert("Europe/Berlin"),
     "hours of a zone": lambda f: f.asfreq("h").tz_localize("UTC").tz_convert("Europe/Berlin"),
     "hours of clocks": lambda f: f.asfreq("h").tz_localize("Europe/Berlin"),
+    "sum of overlapping rows": lambda f: f.head(4) + f.tail(4),
+    "sum of rows that follow": lambda f: f.head(3) + f.tail(3),
+    "sum of rows apart": lambda f: f.head(2) + f.tail(2),
+    "outer join": lambda f: f.head(4).join(f.tail(4).add_prefix("b"), how="outer"),
+    "inner join": lambda f: f.head(4).join(f.tail(4).add_prefix("b"), how="inner"),
+    "left join": lambda f: f.head(4).join(f.tail(4).add_prefix("b")),
+    "combine_first": lambda f: f.head(4).combine_first(f.tail(4)),
+    "shift of times": lambda f: f.shift(2, freq="D"),
+    "shift of times of a zone": lambda f: f.tz_localize("Europe/Berlin").shift(2, freq="D"),
     "hours of UTC": lambda f: f.asfreq("h").tz_localize("UTC").tz_localize(None),
 }
 
@@ -38,6 +48,20 @@ KEPT = {
 @pytest.mark.parametrize("way", KEPT.values(), ids=KEPT)
 def test_it_is_that_of_pandas(way):
     assert way(from_pandas(FRAME)).index.freq == way(FRAME).index.freq
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_labels_that_are_concatenated_keep_theirs(axis):
+    for parts in ((FRAME[:3], FRAME[3:]), (FRAME[:2], FRAME[4:])):
+        expected = pd.concat(parts, axis=axis).index.freq
+        assert concat([from_pandas(part) for part in parts], axis=axis).index.freq == expected
+
+
+def test_labels_of_two_zones_are_in_utc():
+    left, right = (FRAME.tz_localize(zone) for zone in ("Europe/Berlin", "Asia/Tokyo"))
+    expected = pd.concat([left, right], axis=1, sort=True)
+    assert_same(concat([from_pandas(left), from_pandas(right)], axis=1), expected)
+    assert_same(from_pandas(left) + from_pandas(right), left + right)
 
 
 def test_timedeltas_have_one():

@@ -142,3 +142,18 @@ def test_none_beside_values_is_an_object():
     frame = pd.DataFrame({"i": [1, 2, 3], "x": [1.5, 2.5, np.nan], "s": ["a", "b", None]})
     frame = frame.assign(n=frame.i.astype("Int64").mask(frame.i == 2), c=frame.s.astype("category"))
     assert_parity(replaced, frame, ways=["eager"])
+
+
+@pytest.mark.parametrize("value", [pd.NA, pd.NaT], ids=str)
+@pytest.mark.parametrize("dtype", ["int64", "float64", "Int64"])
+def test_numbers_beside_na_are_objects(dtype, value):
+    if value is pd.NaT and dtype == "Int64":
+        return  # No value of the dtype.
+    column = pd.Series([1, 2, 3], dtype=dtype)
+    for calls in (lambda s: s.replace(1, value), lambda s: s.replace({1: value, 2: 5})):
+        assert_same(calls(on_device(column)), calls(column))
+
+
+def test_na_is_a_key_of_nullable_numbers():
+    column = pd.Series([1, None, 2], dtype="Int64")
+    assert_same(on_device(column).replace(pd.NA, 7), column.replace(pd.NA, 7))

@@ -118,3 +118,13 @@ def test_ranks_are_correlated_on_the_host():
     with pytest.warns(PerformanceWarning, match=r"rank\(\) first"):
         found = on_device(frame).corrwith(on_device(frame).x, method="spearman")
     assert_same(found, frame.corrwith(frame.x, method="spearman"))
+
+
+def test_objects_that_are_numbers():
+    numbers = pd.DataFrame({"x": [1, 2, 4], "y": [2, 1, 7]})
+    objects = numbers.astype(object)
+    with pytest.warns(PerformanceWarning, match="columns of objects"):
+        found = on_device(objects).corrwith(on_device(numbers))
+    assert_same(found, objects.corrwith(numbers), ulps=4)
+    found = on_device(objects).corrwith(on_device(numbers.x))
+    assert_same(found, objects.corrwith(numbers.x), ulps=4)

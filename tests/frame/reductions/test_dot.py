@@ -10,6 +10,7 @@ from frame_examples import mixed_frame
 from frame_parity import EVERYWHERE, assert_parity, assert_same, assert_same_error, on_device
 from jax.sharding import AxisType
 from jaxframes.shardings import make_mesh, row_sharded
+from pandas.errors import PerformanceWarning
 
 
 def numbers():
@@ -89,3 +90,15 @@ def test_products_of_nullable_columns_are_nullable(dtype):
     floats = "double[pyarrow]" if dtype.endswith("[pyarrow]") else "Float64"
     other = pd.DataFrame({"p": [1.0, 2.0], "q": [3.0, 4.0]}, ["a", "b"], dtype=floats)
     assert_parity(lambda f, g: (f.dot(g), f.dot(g.p), f.a.dot(f)), frame, other, ways=["eager"])
+
+
+def test_objects_that_are_numbers():
+    numbers = pd.DataFrame({"x": [1, 2, 4], "y": [2, 1, 7]})
+    objects = numbers.astype(object)
+    for left, right in ((objects, numbers.T), (objects.x, numbers), (objects.x, numbers.x)):
+        with pytest.warns(PerformanceWarning, match="dot: objects"):
+            found = on_device(left) @ on_device(right)
+        if isinstance(left @ right, int):
+            assert found == left @ right
+        else:
+            assert_same(found, left @ right)
