@@ -54,7 +54,8 @@ def merged_frame(
     if indicator is not None:
         columns.append(Column(_origin(pairs.left.row_ids, pairs.right.row_ids), None, INDICATOR))
         of_columns = of_columns.insert(len(of_columns), indicator)
-    merged = _Merged(plan, pairs, left, right, kept, columns, of_columns)
+    zone_of_right = join is not None and join.keeps == (False, True)
+    merged = _Merged(plan, pairs, left, right, kept, columns, of_columns, zone_of_right)
     return merged.frame(RANGE if join is None or named is None else merged.index(join, named))
 
 
@@ -70,6 +71,7 @@ class _Merged:
     kept: Sequence[int]
     columns: list[Column]
     labels: pd.Index
+    zone_of_right: bool
 
     def _fill_keys(self, index: RowIndex) -> RowIndex:
         """Fills each key from the left side, or from the right if the left row is absent.
@@ -120,7 +122,9 @@ class _Merged:
         return self._in_common_dtype(key, merged)
 
     def _in_common_dtype(self, key: Key, column: Column) -> Column:
-        """Times in the finer unit, and bools with a mask if a side has one, whatever rows match.
+        """Times in the finer unit and one zone, and bools with a mask if a side has one.
+
+        Whatever rows match: the zone is that of the right side in a right join alone.
 
         An anti join keeps the dtype of its side.
         """
@@ -128,10 +132,16 @@ class _Merged:
             return column
         if column.is_bool and (key.left.column.is_of_objects or key.right.column.is_of_objects):
             return with_holes_elsewhere(column)
-        if not _has_two_units(key):
+        if not key.left.column.type.compares_with(key.right.column.type):
             return column
-        unit = finest_unit(key.left.column, key.right.column)
-        return with_unit(column, unit, self.pairs.num_rows)
+        if _has_two_units(key):
+            unit = finest_unit(key.left.column, key.right.column)
+            column = with_unit(column, unit, self.pairs.num_rows)
+        side = key.right if self.zone_of_right else key.left
+        if column.type.zone != (zone := side.column.type.zone):
+            kind = dataclasses.replace(column.type, zone=zone)
+            column = Column(column.data, None, kind)
+        return column
 
     def _position(self, label: Hashable) -> int:
         if type(label) is str:
