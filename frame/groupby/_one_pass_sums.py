@@ -272,7 +272,7 @@ def needs_no_force(column: Column) -> bool:
 
 def _deferred_or_leaf(column: Column, part: Part) -> Any:
     """Like `_leaf`, but two factors or an integer constant of deferred columns."""
-    if part.dtype:
+    if part.dtype and column.node is not None:
         constant, factors = constant_of(column), factors_of(column)
         is_exact = np.dtype(part.dtype).kind in "iu"
         if constant is not None and is_exact and constant.dtype.kind in "biu":

@@ -2,7 +2,7 @@
 """`[]`, `iloc`, `head`, `tail` and `take`: selection of columns and rows."""
 
 import sys
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from typing import Any, Self
 
 import jax
@@ -218,7 +218,7 @@ class FrameSelection(FrameBase, RowSelection):
                 f"Passing a {type(key).__name__} as an indexer is not supported. Use a list."
             )
         if isinstance(key, (list, pd.Index, pd.Series, np.ndarray)):
-            return self._columns_at([p for label in key for p in self._labels.positions(label)])
+            return self._columns_named(key)
         return self._columns_labelled(key)
 
     def _columns_labelled(self, label: Hashable) -> Any:
@@ -269,10 +269,6 @@ class FrameSelection(FrameBase, RowSelection):
 
     def __delitem__(self, label: Hashable) -> None:
         self.pop(label)
-
-    def _columns_at(self, positions: Sequence[int]) -> Self:
-        columns = [self._table.columns[position] for position in positions]
-        return self._of(self._table.with_columns(columns), self._labels.take(list(positions)))
 
     def _pick(self, test: Function) -> list[int]:
         """The positions of the columns that pass a test."""

@@ -5,8 +5,7 @@ import html
 from collections.abc import Iterator
 from typing import Any
 
-from ._node import Call, Node, PlanNode, Scan
-from ._run import in_order
+from ._node import Call, Node, PlanNode, Scan, in_order
 
 
 def plan_text(root: PlanNode) -> str:

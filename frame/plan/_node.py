@@ -22,6 +22,7 @@ from ._methods import reads_of
 from ._relation import Slot
 from ._relations import RELATIONS
 from ._sources import Source
+from ._tree import inputs_first
 
 
 class Formula:
@@ -135,7 +136,7 @@ class Scan(PlanNode):
     def empty(self) -> Any:
         """The source without rows."""
         frame = self.source.empty
-        return frame if self.columns is None else frame[list(self.columns)]
+        return frame if self.columns is None else frame._columns_named(self.columns)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -257,16 +258,12 @@ Node: TypeAlias = Scan | Call
 
 def bottom_up(root: Any) -> Iterator[Any]:
     """Each distinct node once, after its inputs."""
-    seen: set[PlanNode] = set()
-    stack = [(root, False)]
-    while stack:
-        node, is_last_visit = stack.pop()
-        if is_last_visit:
-            yield node
-        elif node not in seen:
-            seen.add(node)
-            stack.append((node, True))
-            stack.extend((child, False) for child in reversed(node.inputs))
+    return inputs_first(root, lambda node: node.inputs, lambda node: node)
+
+
+def in_order(root: Any) -> list[Any]:
+    """Each object of a plan once, after its inputs. Equal objects are different ones."""
+    return list(inputs_first(root, lambda node: node.inputs, id))
 
 
 def rewritten(root: Node, change: Callable[[Node], Node]) -> Node:

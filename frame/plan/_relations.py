@@ -69,8 +69,8 @@ def _filter(frames: Sequence[Any], arguments: Options) -> Any:
     return frames[0][arguments["predicate"].evaluate(frames[0])]
 
 
-def _select(frames: Sequence[Any], arguments: Mapping[str, object]) -> Any:
-    return frames[0][arguments["columns"]]
+def _select(frames: Sequence[Any], arguments: Options) -> Any:
+    return frames[0]._columns_named(arguments["columns"])
 
 
 def _narrowed_select(call: RecordedCall, wanted: Labels) -> Any:

@@ -3,7 +3,7 @@
 
 from typing import Any
 
-from ._node import PlanNode
+from ._node import PlanNode, in_order
 
 
 def run(root: PlanNode) -> Any:
@@ -21,19 +21,3 @@ def run(root: PlanNode) -> Any:
             if not uses_left[id(child)]:
                 results.pop(id(child), None)
     return results[id(root)]
-
-
-def in_order(root: Any) -> list[Any]:
-    """Each object of a plan once, after its inputs. Equal objects are different ones."""
-    order: list[Any] = []
-    seen: set[int] = set()
-    stack = [(root, False)]
-    while stack:
-        node, is_last_visit = stack.pop()
-        if is_last_visit:
-            order.append(node)
-        elif id(node) not in seen:
-            seen.add(id(node))
-            stack.append((node, True))
-            stack.extend((child, False) for child in reversed(node.inputs))
-    return order

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recorded calls as a tree: its parts, the columns that it reads, and its key."""
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -10,6 +10,22 @@ from ._operands import literal_key
 
 # Functions without operands, whose argument names a column or an index level.
 LEAVES = ("col", "index")
+
+
+def inputs_first(
+    root: Any, inputs: Callable[[Any], Sequence[Any]], key: Callable[[Any], Hashable]
+) -> Iterator[Any]:
+    """Each node of a graph once, after its inputs; nodes of one key are one."""
+    seen: set[Hashable] = set()
+    stack = [(root, False)]
+    while stack:
+        node, is_last_visit = stack.pop()
+        if is_last_visit:
+            yield node
+        elif key(node) not in seen:
+            seen.add(key(node))
+            stack.append((node, True))
+            stack.extend((one, False) for one in reversed(inputs(node)))
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
@@ -79,16 +95,7 @@ class Tree:
 
     def _bottom_up(self) -> Iterator[Self]:
         """Each subexpression once, after its operands."""
-        seen: set[int] = set()
-        stack: list[tuple[Self, bool]] = [(self, False)]
-        while stack:
-            node, is_last_visit = stack.pop()
-            if is_last_visit:
-                yield node
-            elif id(node) not in seen:
-                seen.add(id(node))
-                stack.append((node, True))
-                stack.extend((child, False) for child in reversed(node.children))
+        return inputs_first(self, lambda node: node.children, id)
 
     def _filled(self, values: Mapping[int, object]) -> tuple[list[Any], dict[str, Any]]:
         """Operands and keywords, with values in place of the expressions."""

@@ -201,7 +201,7 @@ class GroupState:
         """
         self._merge()
         (state,) = self._partials
-        rows = state[[*self.grouping.key_names, *self._numbers]]
+        rows = state._columns_named([*self.grouping.key_names, *self._numbers])
         for position, output in enumerate(self.grouping.outputs):
             is_count = output.function == "nunique"
             values = counts[output.column]._only if is_count else self._output(state, output)

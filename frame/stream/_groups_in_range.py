@@ -15,9 +15,13 @@ from ..groupby._one_pass_sums import SIZES, SUMS, count_of, sum_of, sums_from
 from ..plan._node import Call, Node, Scan
 from ..plan._value_ranges import value_ranges
 from ..table._column import Array
+from ..table._column_labels import Labels
 from ..table._dtypes import wide
+from ..table._from_host import column_from
 from ..table._layout import ONE_DEVICE
 from ..table._ndframe import FrameBase, NDFrame
+from ..table._row_index import RANGE
+from ..table._table import Table, as_count
 from ._groups import Grouping, grouping_of
 from ._key_bounds import Bounds, beyond_bounds, key_bounds, num_slots
 
@@ -129,15 +133,13 @@ class GroupsInRange:
         """The partial rows of a `GroupState`, one for each group, which leave the table."""
         (slots,) = np.nonzero(self._sums["size"])
         index = DirectIndex.between(self._bounds, self._key_dtypes)
-        keys = {
-            name: key
-            for name, (key, _) in zip(
-                self._grouping.key_names, index.keys_of(slots, self._key_dtypes), strict=True
-            )
-        }
-        sums = {name: values[slots] for name, values in self._sums.items()}
+        rows = [key for key, _ in index.keys_of(slots, self._key_dtypes)]
+        rows += [values[slots] for values in self._sums.values()]
+        labels = Labels.of([*self._grouping.key_names, *self._sums])
         self._sums, self._num_rows = {}, 0
-        return FrameBase.frame_class({**keys, **sums})
+        capacity = ONE_DEVICE.capacity_for(len(slots))
+        columns = [column_from(values, capacity, ONE_DEVICE) for values in rows]
+        return FrameBase.frame_class._of(Table(tuple(columns), RANGE, as_count(len(slots))), labels)
 
 
 @functools.partial(tiered, static_argnums=1)

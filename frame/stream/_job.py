@@ -10,8 +10,7 @@ import pyarrow.parquet as pq
 
 from ..plan._explain import plan_text
 from ..plan._identity import identity
-from ..plan._node import Node, Scan
-from ..plan._run import in_order
+from ..plan._node import Node, Scan, in_order
 from ..plan._sources import CsvFile, Memory
 from ..table._types import Options
 from ._files import naming, stamp

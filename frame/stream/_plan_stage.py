@@ -13,9 +13,9 @@ from typing import Any
 
 from ..plan._declared import dtype_names
 from ..plan._declaring import declared
-from ..plan._node import Call, Node, Scan
+from ..plan._node import Call, Node, Scan, in_order
 from ..plan._optimize import optimized
-from ..plan._run import in_order, run
+from ..plan._run import run
 from ..plan._sources import Memory
 from ..plan._value_dtypes import needs_all_rows
 from ._groups_in_range import rows_in_place

@@ -9,11 +9,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from ..plan._node import Call, Node, Scan
+from ..plan._node import Call, Node, Scan, in_order
 from ..plan._optimize import optimized
 from ..plan._relations import RELATIONS
 from ..plan._row_groups import row_groups
-from ..plan._run import in_order
 from ..plan._sources import Memory, ParquetFiles
 from ._files import WatchedFiles, naming
 from ._pipeline import pipeline

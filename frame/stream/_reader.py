@@ -16,9 +16,8 @@ import pyarrow.dataset as ds
 
 from ..io._construction import table_of_arrow
 from ..io._files._malformed import PARQUET, check_arrow
-from ..plan._node import Node, Scan
+from ..plan._node import Node, Scan, in_order
 from ..plan._row_groups import as_filter, row_groups
-from ..plan._run import in_order
 from ..plan._sources import ArrowRows, CsvFile, Memory, ParquetFiles
 from ..table._from_host import labels_at_positions
 from ..table._layout import Layout
@@ -313,7 +312,7 @@ def frame_of(
             index = labels_at_positions(index, rows.row_ids(), table.capacity, layout)
         frame = frame._like(table.replace(index=index))
     if columns is not None:
-        frame = frame[list(columns)]
+        frame = frame._columns_named(columns)
     return at_capacity(frame, least)
 
 

@@ -35,6 +35,8 @@ def in_declared_dtypes(stage: Stage, names: Mapping[Hashable, str] | None = None
     """
     names = dtype_names(stage.empty) if names is None else names
     with_holes = {label: name for label, name in names.items() if name == BOOLS_WITH_HOLES}
+    if not with_holes:
+        return stage
 
     def cast(rows: object) -> Any:
         own = dtype_names(rows)

@@ -10,9 +10,9 @@ import numpy as np
 
 from ..combining._concat import concat
 from ..plan._identity import identity
-from ..plan._node import Node, Scan
+from ..plan._node import Node, Scan, in_order
 from ..plan._optimize import optimized
-from ..plan._run import in_order, run
+from ..plan._run import run
 from ..table._ndframe import FrameBase
 from ..table._types import Options
 from ._identity import portable_text

@@ -3,7 +3,7 @@
 
 import copy
 import sys
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import jax
@@ -72,7 +72,6 @@ class NDFrame:
         def value_counts(self) -> Any: ...
         def where(self, cond: object) -> Any: ...
 
-        def _columns_at(self, positions: object) -> Self: ...
         def _compared(self, subset: LabelOrLabels, caller: str) -> Any: ...
         def _levels_at(self, level: LevelOrLevels) -> list[int]: ...
         def _of_nothing(self, name: str, axis: Axis, labels: object, settings: object) -> Any: ...
@@ -301,6 +300,14 @@ class FrameBase(NDFrame):
     def _column(self, label: Hashable) -> Column:
         """The column with a unique label."""
         return self._table.columns[self._labels.position(label)]
+
+    def _columns_at(self, positions: Sequence[int]) -> Self:
+        columns = [self._table.columns[position] for position in positions]
+        return self._of(self._table.with_columns(columns), self._labels.take(list(positions)))
+
+    def _columns_named(self, labels: Iterable[Hashable]) -> Self:
+        """The columns of labels, in their order."""
+        return self._columns_at([at for label in labels for at in self._labels.positions(label)])
 
     def _series_at(self, position: int) -> Any:
         stored: Any = self._stored

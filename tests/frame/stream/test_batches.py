@@ -13,8 +13,7 @@ import pytest
 from frame_parity import assert_same
 from jax.sharding import PartitionSpec
 from jaxframes.frame import col, from_pandas, scan_parquet
-from jaxframes.frame.plan._node import Scan
-from jaxframes.frame.plan._run import in_order
+from jaxframes.frame.plan._node import Scan, in_order
 from jaxframes.frame.stream._limits import rows_of_batches
 from jaxframes.shardings import row_sharded
 
