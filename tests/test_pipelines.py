@@ -10,6 +10,7 @@ import mixture_of_experts
 import numpy as np
 import pytest
 import tokenizer
+import top_p
 from jaxframes import shardings
 
 pytestmark = pytest.mark.usefixtures("x64_off", "promotion_of_programs")
@@ -123,3 +124,48 @@ def test_tokenizer():
     ends = np.cumsum([0, *words_of_document])
     lengths = [sum(map(len, tokens[a:b])) for a, b in itertools.pairwise(ends)]
     np.testing.assert_array_equal(encoded.lengths, lengths)
+
+
+def nucleus_by_hand(logits, p, k):
+    """The logits of a row in descending order, those outside the nucleus minus infinity."""
+    tokens = np.argsort(-logits, kind="stable")[:k]
+    shares = softmax(logits.astype(np.float64))[tokens]
+    before = np.cumsum(shares) - shares
+    return np.where(before < p, logits[tokens], -np.inf), tokens
+
+
+@pytest.mark.parametrize(
+    ("form", "k"),
+    [
+        (top_p.nucleus, None),
+        (top_p.plain_nucleus, None),
+        (top_p.likeliest_nucleus, 9),
+        (top_p.plain_likeliest_nucleus, 9),
+    ],
+)
+def test_nucleus(form, k):
+    # Many logits are equal: the token of the lower number comes first.
+    logits = np.random.default_rng(2).integers(-3, 4, (5, 40)).astype(np.float32)
+    arguments = (0.7,) if k is None else (0.7, k)
+    found = jax.jit(jax.vmap(lambda row: form(row, *arguments)))(logits)
+    expected = [nucleus_by_hand(row, 0.7, k) for row in logits]
+    np.testing.assert_array_equal(found.logits, [row for row, _ in expected])
+    np.testing.assert_array_equal(found.tokens, [tokens for _, tokens in expected])
+    assert np.isinf(found.logits).any()
+
+
+@pytest.mark.parametrize("num_devices", [1, 4])
+def test_texts_of_top_p(num_devices):
+    model = top_p.count_word_pairs()
+    keys = jax.random.split(jax.random.key(4), 4)
+    first = np.arange(4, dtype=np.int32)
+    placed = jax.device_put((keys, first), shardings.row_sharded(shardings.make_mesh(num_devices)))
+    texts = jax.jit(top_p.generate, static_argnums=3)(*placed, model.logits, 6, 0.9)
+
+    logits = np.asarray(model.logits)
+    for key, token, text in zip(keys, first, np.asarray(texts), strict=True):
+        for i, drawn in enumerate(text):
+            ordered, tokens = nucleus_by_hand(logits[token], 0.9, None)
+            noise = np.asarray(jax.random.gumbel(jax.random.fold_in(key, i), ordered.shape))
+            token = tokens[np.argmax(ordered + noise)]
+            assert drawn == token
