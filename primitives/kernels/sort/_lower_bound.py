@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Binary search in sorted columns of words, many queries at once; on TPU a sort of both sides.
+"""Binary search in sorted columns of words, many queries at once, or a sort of both sides.
+
+The sort is for TPU, and for CUDA with the kernels, if it costs less than the steps of the search.
 
 Compiled separately, so that an eager call does not compile its loop each time.
 """
@@ -14,12 +16,15 @@ from ....shardings._compat import like_varying
 from ...contract._key_bits import OrderedWord
 from ...contract._platform import by_platform
 from ...contract._typing import Array
+from ..base._cuda import on_cuda
 from ..base._pallas import on_tpu
 from ._put_back import put_back
 from ._radix_sort import sort_columns
 
-# A step of the search takes a gather of each query, which costs as much as the sort of four rows.
-_ROWS_OF_A_STEP = 4
+# The rows whose sort costs as much as a step of the search for one query. On TPU a step takes a
+# gather; on CUDA it moves about 40 bytes, and a sort about 100 for each row.
+_ROWS_OF_A_STEP_ON_TPU = 4
+_ROWS_OF_A_STEP_ON_CUDA = 0.4
 # Fewer searches take less time than it takes to compile a sort.
 _LEAST_SORTED_QUERIES = 1024
 
@@ -74,14 +79,20 @@ def _bound(
         ranks = _ranks_by_sort(sorted_words, queries, num_valid, comes_first)
         return like_varying(ranks, sorted_words, queries, num_valid)
 
-    kernel = on_tpu(by_sort) if _can_sort(sorted_words, queries) else {}
-    return by_platform(sorted_words, queries, num_valid, default=by_steps, **kernel)
+    kernels: dict[str, Any] = {}
+    if _can_sort(sorted_words, queries, _ROWS_OF_A_STEP_ON_TPU):
+        kernels |= on_tpu(by_sort)
+    if _can_sort(sorted_words, queries, _ROWS_OF_A_STEP_ON_CUDA):
+        kernels |= on_cuda(by_sort)
+    return by_platform(sorted_words, queries, num_valid, default=by_steps, **kernels)
 
 
-def _can_sort(sorted_words: tuple[Array, ...], queries: tuple[Array, ...]) -> bool:
+def _can_sort(
+    sorted_words: tuple[Array, ...], queries: tuple[Array, ...], rows_of_a_step: float
+) -> bool:
     num_rows, num_queries = sorted_words[0].shape[0], queries[0].size
     is_many = num_queries >= _LEAST_SORTED_QUERIES
-    is_many &= num_rows <= _ROWS_OF_A_STEP * num_queries * num_rows.bit_length()
+    is_many &= num_rows + num_queries <= rows_of_a_step * num_queries * num_rows.bit_length()
     return is_many and queries[0].ndim == 1 and all(word.dtype.kind == "u" for word in sorted_words)
 
 

@@ -182,3 +182,37 @@ def test_no_rows_are_left_to_xla():
     flags, keys = jnp.zeros(2, bool), jnp.zeros(2, jnp.int8)
     assert can_keep_on_cuda((keys,), flags)
     assert not can_keep_on_cuda((keys[:0],), flags[:0])
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_many_queries_are_sorted_with_the_rows(side):
+    # Enough queries for a sort.
+    queries = np.random.default_rng(11).integers(-12, 12, 1030).astype(np.int32)
+    for num_rows, num_valid, is_sorted in ((900, 700, True), (900, 0, True), (1, 1, False)):
+        keys = np.sort(queries[:num_rows]) + 1
+        actual, called = run(
+            lambda k, q, n=num_valid: local.searchsorted(k, q, side=side, num_valid=n),
+            keys,
+            queries,
+        )
+        expected = np.searchsorted(keys[:num_valid], queries, side)
+        oracles.assert_same_bits(actual, expected.astype(np.int32))
+        assert (called == ["radix_argsort"]) == is_sorted
+    actual, called = run(local.searchsorted, np.sort(queries), queries[:50])
+    np.testing.assert_array_equal(actual, np.searchsorted(np.sort(queries), queries[:50]))
+    assert called == []
+
+
+def test_merge_is_one_sort_of_both_sides():
+    keys, ints, _ = make_rows(12)
+    a, b = np.sort(keys), np.sort(keys[:90] + 3)
+    values = (ints, ints[:90] - 1)
+    for columns in ((a, b), (a.astype(np.float32), b.astype(np.float32)), ((a, a), (b, b))):
+        for num_valid in (None, (120, 33), (0, 90)):
+            (actual, moved), called = run(
+                lambda a, b, n=num_valid: local.merge(a, b, values=values, num_valid=n), *columns
+            )
+            expected = local.merge(*columns, values=values, num_valid=num_valid)
+            oracles.assert_same_bits((actual, moved), expected)
+            assert called
+            assert set(called) <= {"radix_argsort", "radix_sort_pairs", "radix_sort_rows"}
