@@ -55,7 +55,7 @@ def merge(
 
     Cost:
         Work O(a_rows + b_rows) on CPU, O((a_rows + b_rows) x log rows) elsewhere: a search, or on
-        TPU a sort. No communication.
+        TPU and with the CUDA kernels a sort. No communication.
 
     Guarantees:
         Stable: equal keys of `a` come before those of `b`. Deterministic; differentiable in

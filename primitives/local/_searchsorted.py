@@ -38,8 +38,8 @@ def searchsorted(
         ValueError: numbers of columns differ, or `side` is unknown.
 
     Cost:
-        Work O(queries x log rows); on TPU for many queries a sort of rows and queries. No
-        communication.
+        Work O(queries x log rows); on TPU, and with the CUDA kernels, for many queries a sort of
+        rows and queries. No communication.
 
     Guarantees:
         Deterministic. NaN comes after every number, and all NaNs are equal.
