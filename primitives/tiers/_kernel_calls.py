@@ -33,17 +33,12 @@ class _Spent(threading.local):
 spent_in_kernels = _Spent()
 
 
-def _address(array: HostArray) -> int:
-    # `array.ctypes` makes an object that takes several times as long.
-    return array.__array_interface__["data"][0]
-
-
 def aligned_empty(shape: tuple[int, ...], dtype: np.dtype) -> HostArray:
     """Memory for an array that JAX takes over without a copy."""
-    num_bytes = math.prod(shape) * dtype.itemsize
-    memory = np.empty(num_bytes + _ALIGNMENT, np.uint8)
-    start = -_address(memory) % _ALIGNMENT
-    return memory[start : start + num_bytes].view(dtype).reshape(shape)
+    memory = np.empty(math.prod(shape) * dtype.itemsize + _ALIGNMENT, np.uint8)
+    # `array.ctypes` makes an object that takes several times as long.
+    start = -memory.__array_interface__["data"][0] % _ALIGNMENT
+    return np.ndarray(shape, dtype, memory, start)
 
 
 class _Attributes:
@@ -78,10 +73,12 @@ def _ffi_call(equation: Equation) -> HostStep | None:
     sizes = [size for b in buffers for size in b.shape]
     dimensions = (ctypes.c_int64 * len(sizes))(*sizes)
 
-    def step(*arrays: HostArray) -> tuple[HostArray, ...]:
+    shapes = [(result.shape, result.dtype) for result in results]
+
+    def step(*arrays: HostArray) -> list[HostArray]:
         arrays = tuple(map(np.ascontiguousarray, arrays))
-        outputs = tuple(aligned_empty(result.shape, result.dtype) for result in results)
-        addresses = [*map(_address, arrays), *map(_address, outputs)]
+        outputs = [aligned_empty(shape, dtype) for shape, dtype in shapes]
+        addresses = [array.__array_interface__["data"][0] for array in (*arrays, *outputs)]
         message = ctypes.create_string_buffer(_MESSAGE_BYTES)
         start = time.perf_counter()
         code = library.jaxframes_call_handler(

@@ -94,6 +94,20 @@ def test_moves_scans_and_sorts(dtype):
         assert_interprets(lambda x: [x.any(), x.all(), x.sum()], x)
 
 
+@pytest.mark.parametrize("dtype", ["bool", "int8", "float64", "float16", "bfloat16"])
+def test_broadcasts(dtype):
+    x = np.arange(12).reshape(3, 4).astype(jnp.dtype(dtype))
+
+    def broadcasts(x):
+        return [
+            jnp.broadcast_to(x, (2, 3, 4)), jnp.broadcast_to(x[:, :1], (3, 5)), x[None],
+            jnp.broadcast_to(x.T[:, None], (4, 2, 3)), jnp.broadcast_to(x[1, 2], (2, 2)),
+            jnp.broadcast_to(x[:0], (2, 0, 4)), jnp.broadcast_to(x[:, 2], (2, 3)),
+        ]  # fmt: skip
+
+    assert_interprets(broadcasts, x)
+
+
 @pytest.mark.parametrize("shape", [(8,), (8, 3)])
 @pytest.mark.parametrize("mode", ["clip", "fill", "promise_in_bounds"])
 def test_gathers_and_scatters(shape, mode):
