@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ..contract._custom_jvp import custom_jvp
 from ..contract._typing import Array, ArrayLike, Integer, PyTree
 from ..local import Reduced
 from ..local.parts import (
@@ -144,16 +145,18 @@ def _extreme_of_shards(part: Array, axis_name: AxisName, is_max: bool) -> Array:
     return (jax.lax.pmax if is_max else jax.lax.pmin)(part, axis_name)
 
 
-@functools.partial(jax.custom_jvp, nondiff_argnums=(1, 2))
+@functools.partial(custom_jvp, nondiff_argnums=(1, 2))
 def _extreme(part: Array, axis_name: AxisName, is_max: bool) -> Array:
     return _extreme_of_shards(part, axis_name, is_max)
 
 
 @_extreme.defjvp
-def _extreme_jvp(axis_name: AxisName, is_max: bool, primals: Any, tangents: Any) -> Any:
+def _tangent_of_extreme(
+    axis_name: AxisName, is_max: bool, primals: Any, tangents: Any, extreme: Array
+) -> Array:
+    del is_max
     (part,), (tangent,) = primals, tangents
-    extreme = _extreme(part, axis_name, is_max)
     # Shards that tie share the derivative, as rows that tie do.
     is_tied = (part == extreme).astype(part.dtype)
     moved, num_tied = jax.lax.psum((is_tied * tangent, is_tied), axis_name)
-    return extreme, moved / num_tied
+    return moved / num_tied

@@ -5,13 +5,14 @@ Bits have no derivative. The words carry the values of all columns in one exchan
 the same route as floats, and only under differentiation.
 """
 
-import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
+from ._custom_jvp import with_tangent
 from ._typing import Array
 
 # A route is a linear function that moves the rows of a matrix of any dtype, given its plan.
@@ -25,11 +26,11 @@ def with_tangents(route: Route, moved: Any, rows: Any, plan: Any) -> Any:
     inexact = [i for i, leaf in enumerate(moved_leaves) if jnp.issubdtype(leaf.dtype, jnp.inexact)]
     if not inexact:
         return moved
-    attached = _with_tangents(
-        route,
+    attached = with_tangent(
+        _move_tangents,
+        (route,),
         tuple(jax.lax.stop_gradient(moved_leaves[i]) for i in inexact),
-        tuple(rows_leaves[i] for i in inexact),
-        plan,
+        (tuple(rows_leaves[i] for i in inexact), plan),
     )
     for i, leaf in zip(inexact, attached, strict=True):
         moved_leaves[i] = leaf
@@ -46,37 +47,20 @@ def with_tangent_of(
     if not jnp.issubdtype(key.dtype, jnp.floating):
         return sorted_key
     sorted_key = jax.lax.stop_gradient(sorted_key)
-    return _with_tangent_of(sort_by_rows, sorted_key, key, residuals)
+    return with_tangent(_sort_tangent, (sort_by_rows,), sorted_key, (key, residuals))
 
 
-@functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
-def _with_tangent_of(sort_by_rows: Any, sorted_key: Array, key: Array, residuals: Any) -> Array:
-    del sort_by_rows, key, residuals
-    return sorted_key
+def _sort_tangent(
+    sort_by_rows: Callable[[Array, Any], Array], primals: Any, tangents: Any, sorted_key: Array
+) -> Array:
+    del sorted_key
+    key, residuals = primals
+    return jax.jvp(lambda key: sort_by_rows(key, residuals), (key,), tangents[:1])[1]
 
 
-@_with_tangent_of.defjvp
-def _with_tangent_of_jvp(sort_by_rows: Any, primals: Any, tangents: Any) -> tuple[Array, Array]:
-    sorted_key, key, residuals = primals
-    _, tangent = jax.jvp(lambda key: sort_by_rows(key, residuals), (key,), (tangents[1],))
-    # Not `sorted_key` itself, which would have no derivative of second order.
-    return _with_tangent_of(sort_by_rows, sorted_key, key, residuals), tangent
-
-
-@functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
-def _with_tangents(
-    route: Route, moved: tuple[Array, ...], rows: tuple[Array, ...], plan: Any
-) -> tuple[Array, ...]:
-    del route, rows, plan
-    return moved
-
-
-@_with_tangents.defjvp
-def _with_tangents_jvp(route: Route, primals: Any, tangents: Any) -> Any:
-    moved, rows, plan = primals
-    _, row_tangents, _ = tangents
-    # Not `moved` itself, which would have no derivative of second order.
-    return _with_tangents(route, moved, rows, plan), _route_leaves(route, row_tangents, plan)
+def _move_tangents(route: Route, primals: Any, tangents: Any, moved: Any) -> tuple[Array, ...]:
+    del moved
+    return _route_leaves(route, tangents[0], primals[1])
 
 
 def _route_leaves(route: Route, leaves: tuple[Array, ...], plan: Any) -> tuple[Array, ...]:
@@ -86,7 +70,10 @@ def _route_leaves(route: Route, leaves: tuple[Array, ...], plan: Any) -> tuple[A
         by_dtype.setdefault(leaf.dtype, []).append(i)
     routed: list[Any] = [None] * len(leaves)
     for members in by_dtype.values():
-        columns = [leaves[i].reshape(leaves[i].shape[0], -1) for i in members]
+        # Of no rows, -1 would not tell the number of columns.
+        columns = [
+            leaves[i].reshape(leaves[i].shape[0], math.prod(leaves[i].shape[1:])) for i in members
+        ]
         matrix = route(jnp.concatenate(columns, axis=1), plan)
         start = 0
         for i, column in zip(members, columns, strict=True):

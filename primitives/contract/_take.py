@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from ...shardings._compat import gather_sharding, like_varying
+from ._custom_jvp import custom_jvp
 from ._key_bits import OrderedWord
 from ._typing import Array
 
@@ -58,18 +59,16 @@ def _keep(leaf: Array, is_row: Array) -> Array:
     return jnp.where(flags, leaf, jnp.zeros((), leaf.dtype))
 
 
-@jax.custom_jvp
+@custom_jvp
 def _keep_bits(leaf: Array, is_row: Array) -> Array:
     words = _keep(jax.lax.bitcast_convert_type(leaf, jnp.uint16), is_row)
     return jax.lax.bitcast_convert_type(words, leaf.dtype)
 
 
 @_keep_bits.defjvp
-def _keep_bits_jvp(
-    primals: tuple[Array, Array], tangents: tuple[Array, Any]
-) -> tuple[Array, Array]:
-    _, is_row = primals
-    return _keep_bits(*primals), _keep(tangents[0], is_row)
+def _keep_tangent(primals: tuple[Array, Array], tangents: tuple[Array, Any], kept: Array) -> Array:
+    del kept
+    return _keep(tangents[0], primals[1])
 
 
 def take_words(columns: tuple[OrderedWord, ...], row_ids: Array) -> tuple[OrderedWord, ...]:

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from ..contract._arguments import as_array, as_num_valid, num_rows_of, type_of
+from ..contract._custom_jvp import custom_jvp
 from ..contract._scan_operators import Scan, as_initial, widened
 from ..contract._scan_rows import scan_rows_in_order
 from ..contract._typing import Array, ArrayLike, Bool, Integer, Shaped
@@ -171,15 +172,14 @@ def _next_state(h: Array, step: tuple[Array, Array]) -> Array:
     return step[0] * h + step[1]
 
 
-@functools.partial(jax.custom_jvp, nondiff_argnums=(3,))
+@functools.partial(custom_jvp, nondiff_argnums=(3,))
 def _solve(a: Array, b: Array, starts: Array, reverse: bool) -> Array:
     return _solved(a, b, starts, reverse)
 
 
 @_solve.defjvp
-def _solve_jvp(reverse: bool, primals: Any, tangents: Any) -> tuple[Array, Array]:
-    a, b, starts = primals
-    h = _solve(a, b, starts, reverse)
+def _tangent_of_solution(reverse: bool, primals: Any, tangents: Any, h: Array) -> Array:
+    a, _, starts = primals
     is_start = per_row(starts, h.ndim)
     # h' = a' h + b', and each row follows from the tangent before it by the same factor.
     before = jnp.roll(h, -1 if reverse else 1, axis=0)
@@ -188,4 +188,4 @@ def _solve_jvp(reverse: bool, primals: Any, tangents: Any) -> tuple[Array, Array
     # The factors of rows that start are not used, not even times zero.
     a = jnp.where(is_start, jnp.zeros((), a.dtype), a)
     # A kernel has no transpose. That of a recurrence is one in the other direction.
-    return h, _solved(a, terms, starts, reverse, scan_portably)
+    return _solved(a, terms, starts, reverse, scan_portably)

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..contract._associative_scan import associative_scan
+from ..contract._custom_jvp import custom_jvp
 from ..contract._scan_operators import Scan, is_kept
 from ..contract._typing import Array
 from ..kernels.scan._segmented_scan import (
@@ -37,13 +38,14 @@ def scan_named(rows: Any, heads: Array | None, num_valid: Array, scan: Scan) -> 
     return jax.tree.map(of_leaf, rows)
 
 
-@functools.partial(jax.custom_jvp, nondiff_argnums=(3,))
+@functools.partial(custom_jvp, nondiff_argnums=(3,))
 def _scan(values: Array, heads: Array | None, num_valid: Array, scan: Scan) -> Array:
     return scan_rows(values, heads, num_valid, scan)
 
 
 @_scan.defjvp
-def _scan_jvp(scan: Scan, primals: Any, tangents: Any) -> tuple[Array, Array]:
+def _tangent_of_scan(scan: Scan, primals: Any, tangents: Any, scanned: Array) -> Array:
+    del scanned
     values, heads, num_valid = primals
     tangent_of = {"add": _tangent_of_sum, "mul": _tangent_of_product}.get(
         scan.op, _tangent_of_extreme
@@ -51,8 +53,7 @@ def _scan_jvp(scan: Scan, primals: Any, tangents: Any) -> tuple[Array, Array]:
     tangent = tangent_of(values, tangents[0], heads, num_valid, scan._replace(exclusive=False))
     if scan.exclusive:
         tangent = shift_rows(tangent, heads, num_valid, scan.reverse, jnp.zeros((), tangent.dtype))
-    # Not `scan_rows`, because its result would have no second derivative.
-    return _scan(values, heads, num_valid, scan), fill_padding(tangent, num_valid)
+    return fill_padding(tangent, num_valid)
 
 
 @functools.partial(tiered, static_argnums=4)

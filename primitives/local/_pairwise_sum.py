@@ -10,6 +10,7 @@ import numpy as np
 
 from ...shardings._compat import is_x64_enabled
 from ..contract._arguments import as_key, as_num_valid, type_of
+from ..contract._custom_jvp import custom_jvp
 from ..contract._typing import Array, ArrayLike, Float, Integer
 from ..kernels.reduce._pairwise_sum import squared_distances_of_rows, sum_of_rows
 from ..tiers._tiered import tiered
@@ -87,7 +88,7 @@ def _as_sum_dtype(dtype: Any, of_rows: np.dtype, caller: str) -> np.dtype:
     return wide
 
 
-@functools.partial(jax.custom_jvp, nondiff_argnums=(2,))
+@functools.partial(custom_jvp, nondiff_argnums=(2,))
 def _sum_with_tangent(x: Array, num_valid: Array, dtype: np.dtype) -> Array:
     # XLA may or may not round each partial sum of narrower floats.
     calculated = dtype if dtype.itemsize >= 4 else np.dtype(np.float32)
@@ -95,17 +96,18 @@ def _sum_with_tangent(x: Array, num_valid: Array, dtype: np.dtype) -> Array:
 
 
 @_sum_with_tangent.defjvp
-def _sum_jvp(dtype: np.dtype, primals: Any, tangents: Any) -> tuple[Array, Array]:
+def _tangent_of_sum(dtype: np.dtype, primals: Any, tangents: Any, total: Array) -> Array:
+    del total
     x, num_valid = primals
     counts = jax.lax.iota(jnp.int32, x.shape[0]) < num_valid
     moved = jnp.where(counts, tangents[0].astype(dtype), dtype.type(0))
-    return _sum_with_tangent(x, num_valid, dtype), jnp.sum(moved)
+    return jnp.sum(moved)
 
 
 _sum = tiered(_sum_with_tangent, static_argnums=2)
 
 
-@functools.partial(jax.custom_jvp, nondiff_argnums=(3,))
+@functools.partial(custom_jvp, nondiff_argnums=(3,))
 def sum_of_squared_distances(x: Array, num_valid: Array, center: Array, skip_nan: bool) -> Array:
     """The sum of the squared distances of valid rows from a center, in the order of `pairwise_sum`.
 
@@ -115,7 +117,8 @@ def sum_of_squared_distances(x: Array, num_valid: Array, center: Array, skip_nan
 
 
 @sum_of_squared_distances.defjvp
-def _squared_distances_jvp(skip_nan: bool, primals: Any, tangents: Any) -> tuple[Array, Array]:
+def _tangent_of_squares(skip_nan: bool, primals: Any, tangents: Any, total: Array) -> Array:
+    del total
     (x, num_valid, center), (x_dot, _, center_dot) = primals, tangents
     counts = jax.lax.iota(jnp.int32, x.shape[0]) < num_valid
     if skip_nan:
@@ -123,5 +126,4 @@ def _squared_distances_jvp(skip_nan: bool, primals: Any, tangents: Any) -> tuple
     zero = center.dtype.type(0)
     distance = jnp.where(counts, x.astype(center.dtype) - center, zero)
     moved = jnp.where(counts, x_dot.astype(center.dtype) - center_dot, zero)
-    tangent = jnp.sum(2 * distance * moved)
-    return sum_of_squared_distances(x, num_valid, center, skip_nan), tangent
+    return jnp.sum(2 * distance * moved)

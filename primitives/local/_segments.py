@@ -20,6 +20,7 @@ import numpy as np
 from ...shardings._compat import like_varying
 from ..contract._associative_scan import associative_scan
 from ..contract._compensated_sum import is_compensated, plus_number, rounded
+from ..contract._custom_jvp import custom_jvp
 from ..contract._moved import with_tangents
 from ..contract._platform import by_platform
 from ..contract._scan_operators import NamedOperator
@@ -303,7 +304,7 @@ def add(rows: Array, ids: Array, num_segments: int) -> Array:
     return by_platform(rows, ids, default=by_scatter, **kernel)
 
 
-@functools.partial(jax.custom_jvp, nondiff_argnums=(2,))
+@functools.partial(custom_jvp, nondiff_argnums=(2,))
 def multiply_floats(rows: Array, ids: Array, num_segments: int) -> Array:
     """Multiplies rows in a deterministic order on every platform."""
 
@@ -317,7 +318,8 @@ def multiply_floats(rows: Array, ids: Array, num_segments: int) -> Array:
 
 
 @multiply_floats.defjvp
-def _multiply_floats_jvp(num_segments: int, primals: Any, tangents: Any) -> tuple[Array, Array]:
+def _tangent_of_products(num_segments: int, primals: Any, tangents: Any, products: Array) -> Array:
+    del products
     rows, ids = primals
     is_row = is_member(ids, num_segments).reshape(-1, *(1,) * (rows.ndim - 1))
 
@@ -328,8 +330,7 @@ def _multiply_floats_jvp(num_segments: int, primals: Any, tangents: Any) -> tupl
         return reduce_sorted(jax.lax.mul, 1, rows, ids, num_segments)
 
     # A scan multiplies the other rows of the segment, which avoids a division by zero.
-    _, tangent = jax.jvp(product, (rows,), (tangents[0],))
-    return multiply_floats(rows, ids, num_segments), tangent
+    return jax.jvp(product, (rows,), tangents[:1])[1]
 
 
 def reduce_sorted(

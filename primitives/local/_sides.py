@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from ..contract._arguments import MAX_SHARD_ROWS, as_keys, as_num_valid, as_pair, type_of
+from ..contract._custom_jvp import custom_jvp
 from ..contract._typing import Array
 from ..kernels.join._grouped_sides import one_after_the_other
 from ._searchsorted import check_same_columns
@@ -78,7 +79,7 @@ def stack_columns(a: tuple[Array, ...], b: tuple[Array, ...], num_a: Array) -> t
     )
 
 
-@jax.custom_jvp
+@custom_jvp
 def _stack_bits(a: Array, b: Array, num_a: Array) -> Array:
     # XLA on CPU moves bfloat16 through float32, which rewrites NaNs.
     a_words, b_words = (jax.lax.bitcast_convert_type(side, jnp.uint16) for side in (a, b))
@@ -86,9 +87,9 @@ def _stack_bits(a: Array, b: Array, num_a: Array) -> Array:
 
 
 @_stack_bits.defjvp
-def _stack_bits_jvp(
-    primals: tuple[Array, Array, Array], tangents: tuple[Array, Array, Any]
-) -> tuple[Array, Array]:
-    a, b, num_a = primals
+def _stack_tangents(
+    primals: tuple[Array, Array, Array], tangents: tuple[Array, Array, Any], stacked: Array
+) -> Array:
+    del stacked
     a_tangent, b_tangent, _ = tangents
-    return _stack_bits(a, b, num_a), one_after_the_other(a_tangent, b_tangent, num_a)
+    return one_after_the_other(a_tangent, b_tangent, primals[2])

@@ -21,6 +21,7 @@ from ...shardings._compat import (
     shard_map,
 )
 from ..contract._arguments import as_rows, as_static_int, num_rows_of, type_of
+from ..contract._custom_jvp import custom_jvp
 from ..contract._typing import Array, PyTree
 from ._host_call import NO_ERROR, HostCall
 from ._result_cache import ResultCache
@@ -118,7 +119,7 @@ def host_map(
         None if cache is None else ResultCache(cache, key),
     )
 
-    @jax.custom_jvp
+    @custom_jvp
     def mapped(xs: Any) -> Any:
         if not num_items:
             return out_tree.unflatten(jnp.zeros((0, *kind.shape), kind.dtype) for kind in out_types)
@@ -127,14 +128,13 @@ def host_map(
         return _on_mesh(call, plan.mesh, _placed(xs, plan.mesh))
 
     @mapped.defjvp
-    def derivative(primals: tuple[Any], tangents: tuple[Any]) -> tuple[Any, Any]:
+    def derivative(primals: tuple[Any], tangents: tuple[Any], results: Any) -> Any:
         if jvp is None:
             raise ValueError(
                 "host_map: a derivative needs the argument jvp, got None. Pass a JAX function "
                 "jvp(xs, tangents, results), or jax.lax.stop_gradient(xs) in place of xs."
             )
-        results = mapped(*primals)
-        return results, jvp(*primals, *tangents, results)
+        return jvp(*primals, *tangents, results)
 
     return mapped(xs)
 

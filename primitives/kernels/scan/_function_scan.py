@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from ...contract._associative_scan import associative_scan
+from ...contract._custom_jvp import custom_jvp
 from ...contract._platform import by_platform, traced_for
 from ...contract._scan_rows import scan_rows_in_order
 from ...contract._typing import Array
@@ -85,7 +86,7 @@ def where_rows(flags: Array, rows: Any, others: Any) -> Any:
     )
 
 
-@functools.partial(jax.custom_jvp, nondiff_argnums=(2, 3))
+@functools.partial(custom_jvp, nondiff_argnums=(2, 3))
 def _scan(
     rows: Any, heads: Array | None, function: Callable[[Any, Any], Any], reverse: bool
 ) -> Any:
@@ -101,17 +102,17 @@ def _scan(
 
 
 @_scan.defjvp
-def _scan_jvp(
-    function: Callable[[Any, Any], Any], reverse: bool, primals: Any, tangents: Any
-) -> tuple[Any, Any]:
+def _tangent_of_scan(
+    function: Callable[[Any, Any], Any], reverse: bool, primals: Any, tangents: Any, scanned: Any
+) -> Any:
+    del scanned
     rows, heads = primals
 
     def xla(rows: Any) -> Any:
         return scan_portably(function, rows, heads, reverse)
 
     # A kernel has no derivative; XLA's version has one.
-    _, tangent = jax.jvp(xla, (rows,), (tangents[0],))
-    return _scan(rows, heads, function, reverse), tangent
+    return jax.jvp(xla, (rows,), tangents[:1])[1]
 
 
 def _can_scan_on_tpu(function: Callable[[Any, Any], Any], rows: Any) -> bool:
