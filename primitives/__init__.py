@@ -2,8 +2,10 @@
 """Parallel primitives for JAX programs, on one device or a mesh."""
 
 from . import collective, local
+from ._global._bincount import bincount
 from ._global._compact import compact
 from ._global._concatenate import concatenate
+from ._global._connected_components import connected_components
 from ._global._factorize import factorize
 from ._global._gather_rows import gather_rows
 from ._global._histogram import digit_histogram, histogram
@@ -15,6 +17,7 @@ from ._global._merge import merge
 from ._global._order_statistics import select_rank, top_k
 from ._global._partition import partition
 from ._global._quantile import quantile
+from ._global._quantile_bins import quantile_bins
 from ._global._radix_sort import radix_argsort, radix_sort
 from ._global._rebalance import rebalance
 from ._global._reduce import reduce
@@ -57,11 +60,13 @@ from .contract._arguments import CapacityError
 from .kernels.base._library import Backend, backend
 from .local import (
     Compacted,
+    Components,
     Concatenated,
     Factorized,
     Histogram,
     Joined,
     KeySet,
+    QuantileBins,
     Ragged,
     Reduced,
     ReducedRuns,
@@ -76,12 +81,14 @@ __all__ = [
     "Backend",
     "CapacityError",
     "Compacted",
+    "Components",
     "Concatenated",
     "Factorized",
     "Histogram",
     "Joined",
     "KeySet",
     "Partitioned",
+    "QuantileBins",
     "Ragged",
     "Reduced",
     "ReducedRuns",
@@ -91,9 +98,11 @@ __all__ = [
     "Unique",
     "Windowed",
     "backend",
+    "bincount",
     "collective",
     "compact",
     "concatenate",
+    "connected_components",
     "digit_histogram",
     "exclusive_scan",
     "factorize",
@@ -109,6 +118,7 @@ __all__ = [
     "merge",
     "partition",
     "quantile",
+    "quantile_bins",
     "radix_argsort",
     "radix_sort",
     "random_permutation",

@@ -214,6 +214,11 @@ def sketches(f: Any, x: Any, **at: Any) -> Any:
     return signatures, local.lsh_bands(signatures, 2)
 
 
+def stacked(to: Any) -> Any:
+    """Two columns of ids."""
+    return jax.numpy.stack([to, to - 1], axis=1)
+
+
 def dispatch_to_experts(f: Any, rows: Any, to: Any, **at: Any) -> Any:
     sent = f(rows, to, 4, capacity=3, **at)
     dropless = f(rows, to[:, None], 3, **at)
@@ -295,6 +300,12 @@ CASES = (
     OpCase(
         "bucket", (pairs, ids), lambda f, rows, to, **at: f({"pair": rows, "to": to}, to, 4, **at)
     ),
+    OpCase(
+        "bincount",
+        (ids, pairs),
+        lambda f, to, rows, **at: (f(to, 3, **at), f(stacked(to), 3, weights=rows, **at)),
+        tolerance=8,
+    ),
     OpCase("bucket_order", (ids,), lambda f, to, **at: f(to, 4, **at)),
     OpCase(
         "compact",
@@ -308,6 +319,7 @@ CASES = (
         concatenate,
         moved=lambda rows, result: (np.concatenate(rows, axis=1), result.rows),
     ),
+    OpCase("connected_components", (ids, ids), lambda f, a, b, **at: f(a, 2 * b - 1, 6, **at)),
     OpCase(
         "dispatch",
         (pairs, ids),
@@ -362,6 +374,7 @@ CASES = (
         moved=lambda rows, result: (rows[0], result.rows),
     ),
     OpCase("quantile", (keys,), lambda f, x, **at: f(x, [0.0, 0.25, 0.875], **at), tolerance=4),
+    OpCase("quantile_bins", (keys,), lambda f, x, **at: f(x, 3, **at)),
     OpCase("radix_argsort", (keys, ids), lambda f, key, low, **at: f((low, key), **at)),
     OpCase(
         "radix_sort",

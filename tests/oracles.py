@@ -422,6 +422,55 @@ def _reduced(rows: np.ndarray, row_ids: np.ndarray, op: str, ddof: int) -> Any:
     return np.mean(rows) if op == "mean" else getattr(np, op)(rows, ddof=ddof)
 
 
+def bincount(
+    bin_ids: np.ndarray,
+    num_bins: int,
+    weights: np.ndarray | None = None,
+    *,
+    num_valid: int | None = None,
+) -> np.ndarray:
+    """Counts, or sums of weights in float64, of one column of ids or of each."""
+    if bin_ids.ndim == 2:
+        columns = [bincount(ids, num_bins, weights, num_valid=num_valid) for ids in bin_ids.T]
+        shape = (num_bins, *(() if weights is None else weights.shape[1:]))
+        return np.stack(columns) if columns else np.zeros((0, *shape))
+    ids = bin_ids[:num_valid]
+    is_bin = (ids >= 0) & (ids < num_bins)
+    if weights is None:
+        return np.bincount(ids[is_bin].astype(np.int64), minlength=num_bins)
+    sums = np.zeros((num_bins, *weights.shape[1:]))
+    np.add.at(sums, ids[is_bin].astype(np.int64), weights[:num_valid][is_bin])
+    return sums
+
+
+def quantile_bins(
+    x: np.ndarray, num_bins: int, *, num_valid: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The bin of each row and the inner edges."""
+    num_valid = len(x) if num_valid is None else num_valid
+    is_row = (np.arange(len(x)) < num_valid) & (x == x)
+    q = np.arange(1, num_bins) / num_bins
+    rows = np.sort(x[is_row])
+    # The rule "lower" of `numpy.quantile`, which has no bools and no narrow floats.
+    ranks = np.floor(q * max(len(rows) - 1, 0)).astype(np.int64)
+    edges = rows[ranks] if len(rows) else np.zeros(num_bins - 1, x.dtype)
+    bins = np.array([np.sum(edges < value) for value in x], np.int64)
+    return np.where(is_row, bins, num_bins), edges
+
+
+def connected_components(
+    senders: np.ndarray, receivers: np.ndarray, num_nodes: int, *, num_valid: int | None = None
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Labels, smallest nodes and their number, by merging sets edge by edge."""
+    smallest = np.arange(num_nodes)
+    for one, other in zip(senders[:num_valid], receivers[:num_valid], strict=True):
+        if 0 <= one < num_nodes and 0 <= other < num_nodes:
+            ends = sorted((smallest[one], smallest[other]))
+            smallest[smallest == ends[1]] = ends[0]
+    found, labels = np.unique(smallest, return_inverse=True)
+    return labels.reshape(-1), smallest, len(found)
+
+
 def segment_softmax(
     x: np.ndarray, segment_ids: np.ndarray, num_segments: int, *, num_valid: int | None = None
 ) -> np.ndarray:

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Histograms by bin and by digit on one device."""
 
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxframes.primitives import local
+
 from .implementations import prepared_for
-from .measuring import axis
+from .measuring import axis, use_devices, waiting_call
 
 
 class Histogram:
@@ -36,4 +41,36 @@ class DigitHistogram:
         self.run = prepared_for("digit_histogram", implementation, rows, "uint8", distribution)
 
     def time_digit_histogram(self, rows, distribution, implementation):
+        self.run()
+
+
+FEATURES, BINS = 16, 256
+
+
+def by_scatter(bin_ids, weights):
+    """What code for boosting writes."""
+    sums = jnp.zeros((FEATURES, BINS, 2), weights.dtype)
+    return sums.at[jnp.arange(FEATURES), bin_ids].add(weights[:, None])
+
+
+class Bincount:
+    """How long do the histograms of gradients of 16 features take?"""
+
+    params = (axis(2**14, 2**18), axis("jaxframes", "jnp"))
+    param_names = ("rows", "implementation")
+
+    def setup(self, rows, implementation):
+        use_devices(1)
+        rng = np.random.default_rng(0)
+        bin_ids = rng.integers(0, BINS, (rows, FEATURES)).astype(np.int32)
+        weights = rng.standard_normal((rows, 2)).astype(np.float32)
+
+        def count(bin_ids, weights):
+            return local.bincount(bin_ids, BINS, weights=weights)
+
+        call = count if implementation == "jaxframes" else by_scatter
+        self.run = waiting_call(call, *jax.device_put((bin_ids, weights)))
+        self.run()
+
+    def time_bincount(self, rows, implementation):
         self.run()

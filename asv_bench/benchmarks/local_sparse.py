@@ -4,6 +4,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy.sparse.csgraph
 from jaxframes.primitives import local
 
 from .measuring import axis, use_devices, waiting_call
@@ -38,4 +39,29 @@ class SpMM:
         self.run()
 
     def time_spmm(self, nodes, implementation):
+        self.run()
+
+
+class Components:
+    """How long do the components of a random graph take, beside SciPy's search?"""
+
+    params = (axis(2**12, 2**18), axis("jaxframes", "scipy"))
+    param_names = ("nodes", "implementation")
+
+    def setup(self, nodes, implementation):
+        use_devices(1)
+        edges = np.random.default_rng(0).integers(0, nodes, (2, nodes)).astype(np.int32)
+
+        def search():
+            graph = scipy.sparse.coo_matrix((np.ones(nodes, np.int8), edges), (nodes, nodes))
+            return scipy.sparse.csgraph.connected_components(graph, directed=False)
+
+        def components(senders, receivers):
+            return local.connected_components(senders, receivers, nodes)
+
+        is_own = implementation == "jaxframes"
+        self.run = waiting_call(components, *jax.device_put(tuple(edges))) if is_own else search
+        self.run()
+
+    def time_components(self, nodes, implementation):
         self.run()

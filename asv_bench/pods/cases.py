@@ -138,6 +138,14 @@ CASES: dict[str, Case] = {
     "segment_normalize": Case(
         (FLOAT, INT), lambda mesh, x, s: primitives.segment_normalize(x, s, NUM_SEGMENTS, mesh)
     ),
+    "bincount": Case(
+        (INT, FLOAT),
+        lambda mesh, s, x: primitives.bincount(s, NUM_SEGMENTS, mesh, weights=x),
+    ),
+    "connected_components": Case(
+        (INT, INT), lambda mesh, a, b: primitives.connected_components(a, b, 2**16, mesh)
+    ),
+    "quantile_bins": Case((FLOAT,), lambda mesh, x: primitives.quantile_bins(x, 64, mesh)),
     "inclusive_scan": Case((FLOAT,), lambda mesh, x: primitives.inclusive_scan(x, "add", mesh)),
     "linear_recurrence": Case(
         (FLOAT, FLOAT), lambda mesh, a, b: primitives.linear_recurrence(a, b, mesh)

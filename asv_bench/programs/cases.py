@@ -290,6 +290,18 @@ CASES: dict[str, Case] = {
         lambda x, ids: local.segment_max(x, ids, len(x)),
         lambda x, ids: jax.ops.segment_max(x, ids, len(x)),
     ),
+    "bincount": Case(
+        (INT, FLOAT),
+        lambda ids, x: local.bincount(ids, NUM_BINS, weights=x),
+        lambda ids, x: jnp.zeros((8, NUM_BINS), x.dtype).at[jnp.arange(8), ids].add(x[:, None]),
+        width=8,
+    ),
+    "connected_components": Case((INT, INT), lambda a, b: local.connected_components(a, b, len(a))),
+    "quantile_bins": Case(
+        (FLOAT,),
+        lambda x: local.quantile_bins(x, NUM_BINS),
+        lambda x: jnp.searchsorted(jnp.quantile(x, jnp.linspace(0, 1, NUM_BINS)), x),
+    ),
     "segment_normalize": Case(
         (FLOAT, INT), lambda x, s: local.segment_normalize(x, s, NUM_SEGMENTS)
     ),

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Level 2: the rows of a mesh axis, inside `shard_map`."""
 
+from ._bincount import bincount
 from ._compact import Compacted, compact
 from ._concatenate import Concatenated, concatenate
+from ._connected_components import Components, connected_components
 from ._dispatch import Dispatched, Routing, combine, dispatch
 from ._exchange_by_owner import Answered, exchange_by_owner
 from ._factorize import Factorized, factorize
@@ -19,6 +21,7 @@ from ._permute import ppermute, shift
 from ._pipeline_1f1b import pipeline_1f1b
 from ._pipeline_gpipe import pipeline_gpipe
 from ._quantile import quantile
+from ._quantile_bins import QuantileBins, quantile_bins
 from ._radix_sort import even_share, radix_argsort, radix_sort
 from ._rebalance import rebalance
 from ._reduce import Reduced, reduce
@@ -73,6 +76,7 @@ from ._windowed_reduce import Windowed, windowed_reduce
 __all__ = [
     "Answered",
     "Compacted",
+    "Components",
     "Concatenated",
     "Dispatched",
     "Factorized",
@@ -82,6 +86,7 @@ __all__ = [
     "Partitioned",
     "Pass",
     "Pipelined",
+    "QuantileBins",
     "Reduced",
     "ReducedRuns",
     "Repeated",
@@ -92,11 +97,13 @@ __all__ = [
     "Unique",
     "Windowed",
     "all_gather",
+    "bincount",
     "broadcast",
     "column_linear",
     "combine",
     "compact",
     "concatenate",
+    "connected_components",
     "digit_histogram",
     "dispatch",
     "even_share",
@@ -122,6 +129,7 @@ __all__ = [
     "psum",
     "psum_scatter",
     "quantile",
+    "quantile_bins",
     "radix_argsort",
     "radix_sort",
     "random_permutation",

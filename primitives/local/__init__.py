@@ -5,9 +5,11 @@ A batch that is cut over devices belongs in a `shard_map` too: on CPU XLA cannot
 and would gather the whole batch before it.
 """
 
+from ._bincount import bincount
 from ._bucket import Bucketed, BucketOrder, bucket, bucket_order
 from ._compact import Compacted, compact
 from ._concatenate import Concatenated, concatenate
+from ._connected_components import Components, connected_components
 from ._experts import ExpertRows, ExpertSlots, combine_from_experts, dispatch_to_experts
 from ._factorize import Factorized, factorize
 from ._gather_rows import gather_rows
@@ -24,6 +26,7 @@ from ._neighbour_sample import neighbour_sample
 from ._pack import Packed, pack
 from ._pairwise_sum import pairwise_sum
 from ._quantile import quantile
+from ._quantile_bins import QuantileBins, quantile_bins
 from ._radix_sort import radix_argsort, radix_sort
 from ._ragged import Ragged
 from ._reduce import Reduced, reduce
@@ -72,6 +75,7 @@ __all__ = [
     "BucketOrder",
     "Bucketed",
     "Compacted",
+    "Components",
     "Concatenated",
     "ExpertRows",
     "ExpertSlots",
@@ -81,6 +85,7 @@ __all__ = [
     "Joined",
     "KeySet",
     "Packed",
+    "QuantileBins",
     "Ragged",
     "Reduced",
     "ReducedRuns",
@@ -91,11 +96,13 @@ __all__ = [
     "Unique",
     "WindowBounds",
     "Windowed",
+    "bincount",
     "bucket",
     "bucket_order",
     "combine_from_experts",
     "compact",
     "concatenate",
+    "connected_components",
     "csr_from_coo",
     "digit_histogram",
     "dispatch_to_experts",
@@ -118,6 +125,7 @@ __all__ = [
     "pack",
     "pairwise_sum",
     "quantile",
+    "quantile_bins",
     "radix_argsort",
     "radix_sort",
     "random_permutation",

@@ -23,10 +23,12 @@ from ._asof_rule import (
     split_words,
 )
 from ._between_ranks import Interpolation, between_ranks, from_nearer_end, mean_of_both
+from ._bincount import as_count_arguments, count_columns
 from ._blockwise import COMBINE, BlockParts, identity_of_reduction
 from ._bucket import as_bucket_ids, group_by_bucket
 from ._compact import as_masked_rows, select_rows
 from ._concatenate import PieceCounts, as_pieces, pack_pieces
+from ._connected_components import as_edges, numbered, smallest_nodes
 from ._direct_index import (
     DirectIndex,
     can_index,
@@ -47,6 +49,7 @@ from ._one_device import OneDevice
 from ._operator_scan import scan_by_operator, where_rows
 from ._plain_columns import reduce_in_passes
 from ._quantile import as_quantile_arguments, interpolated, quantile_dtype
+from ._quantile_bins import as_bin_arguments, has_bin, inner_ranks, place_in_bins
 from ._quantile_ranks import quantile_positions
 from ._reduce import as_reduce_plan, as_rows_to_reduce
 from ._reduce_by_key import (
