@@ -151,6 +151,9 @@ def _differentiated(primals: Any, tangents: Any, *, rule: Any, num_results: int)
 
 
 def _batched(axis_data: Any, args: Any, dims: Any, *, rule: Any, num_results: int) -> Any:
+    if all(dim is None for dim in dims):
+        bound = with_tangent_p.bind(*args, rule=rule, num_results=num_results)
+        return bound, [None] * num_results
     args = [
         arg if dim is None else jnp.moveaxis(arg, dim, 0)
         for arg, dim in zip(args, dims, strict=True)

@@ -71,6 +71,8 @@ def test_the_rule_holds_to_the_second_order(place):
     np.testing.assert_allclose(second[1], 36 * X * DIRECTION, rtol=1e-12)
     twice = jax.grad(lambda x: jnp.vdot(gradient(x), DIRECTION))
     np.testing.assert_allclose(twice(X), 36 * X * DIRECTION, rtol=1e-12)
+    hessian = jax.jacfwd(gradient)(X)
+    np.testing.assert_allclose(hessian, np.diag(36 * X), rtol=1e-12)
     forward = jax.jvp(lambda x: jax.jvp(function, (x,), (DIRECTION,))[1], (X,), (DIRECTION,))
     np.testing.assert_allclose(forward[1], np.vdot(36 * X, DIRECTION**2), rtol=1e-12)
 
