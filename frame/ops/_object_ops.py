@@ -7,6 +7,7 @@ from typing import Any
 
 from ..align._object_keys import common_objects
 from ..table._column import Column, Scalar
+from ..table._holes import assumes_holes, assuming_holes
 from ..table._object_functions import column_like, evaluate_each, host_series
 from ..table._objects import check_order
 from ..table._table import Count
@@ -31,7 +32,9 @@ def combine_objects(op: str, a: object, b: object, name: Hashable, num_rows: Cou
     """
     function = _function(op, name)
     try:
-        return _combined(function, op, a, b, num_rows)
+        # Comparisons with a missing object are true or false.
+        with assuming_holes(assumes_holes() and op not in COMPARISONS):
+            return _combined(function, op, a, b, num_rows)
     except TypeError as error:
         error.add_note(f"{SYMBOLS[op]}: of column {name!r}, which holds objects")
         raise

@@ -25,9 +25,9 @@ def assumes_holes() -> bool:
 
 
 @contextlib.contextmanager
-def assuming_holes() -> Iterator[None]:
-    """Calls within have the widest dtypes that values can give them."""
-    before, _assumption.is_on = _assumption.is_on, True
+def assuming_holes(is_on: bool = True) -> Iterator[None]:
+    """Calls within have the widest dtypes that values can give them; if off, as rows do."""
+    before, _assumption.is_on = _assumption.is_on, is_on
     try:
         yield
     finally:

@@ -107,6 +107,10 @@ FOUND = {
             pa.table({"t": pa.array([10**15], pa.timestamp("ns", "Europe/Berlin"))}),
         ],
     ),
+    "a comparison of objects without rows": (
+        ["f.assign(y=(f['b'] != b''))"],
+        [pa.table({"b": pa.array([], pa.binary())}), pa.table({"k": [1]})],
+    ),
     "a sort of nullable integers that are equal as floats": (
         ["f.sort_values(['v'], kind='stable')"],
         [
