@@ -4,14 +4,18 @@
 import itertools
 from collections import Counter
 
+import boosted_trees
 import jax
 import jax.numpy as jnp
 import mixture_of_experts
+import near_duplicates
 import numpy as np
 import pytest
+import ragged_attention
 import tokenizer
 import top_p
 from jaxframes import shardings
+from jaxframes.primitives import local
 
 pytestmark = pytest.mark.usefixtures("x64_off", "promotion_of_programs")
 
@@ -126,6 +130,107 @@ def test_tokenizer():
     np.testing.assert_array_equal(encoded.lengths, lengths)
 
 
+def similar_by_hand(documents, least):
+    """The first document that each is connected to by a Jaccard similarity of at least `least`."""
+    sets = [set(zip(words, words[1:], words[2:], strict=False)) for words in documents]
+    first = list(range(len(sets)))
+    for i, j in itertools.combinations(range(len(sets)), 2):
+        if len(sets[i] & sets[j]) >= least * len(sets[i] | sets[j]) > 0:
+            smaller, larger = sorted((first[i], first[j]))
+            first = [smaller if label == larger else label for label in first]
+    return first
+
+
+def test_near_duplicates():
+    documents, originals = near_duplicates.write_documents(62, seed=5)
+    offsets, words = np.asarray(documents.offsets), np.asarray(documents.values)
+    split = [words[a:b].tolist() for a, b in itertools.pairwise(offsets)]
+    expected = similar_by_hand(split, near_duplicates.LEAST_SIMILARITY)
+    np.testing.assert_array_equal(expected, originals)
+    assert len(set(expected)) < len(split) - 10
+
+    np.testing.assert_array_equal(jax.jit(near_duplicates.first_copies)(documents), expected)
+    mesh = shardings.make_mesh(4)
+    on_four = near_duplicates.first_copies_over_mesh(documents, mesh)
+    np.testing.assert_array_equal(on_four, expected)
+
+    signatures = near_duplicates.signatures_of(documents)
+    edges = near_duplicates.plain_candidates(near_duplicates.band_keys(signatures))
+    edges = near_duplicates.similar(edges, signatures)
+    plain = near_duplicates.plain_components(edges, len(split))
+    np.testing.assert_array_equal(plain, expected)
+
+
+def gains_by_hand(bins, gradients):
+    """The gain of each feature and last left bin for the rows of one node."""
+
+    def score(rows):
+        return rows[:, 0].sum() ** 2 / (rows[:, 1].sum() + boosted_trees.PENALTY)
+
+    gains = np.zeros((bins.shape[1], boosted_trees.NUM_CELLS))
+    for feature, last in np.ndindex(gains.shape):
+        is_left = bins[:, feature] <= last
+        gains[feature, last] = score(gradients[is_left]) + score(gradients[~is_left])
+    return gains - score(gradients)
+
+
+def check_tree(tree, bins, gradients):
+    """Every split has the largest gain for its rows, and leaves have the values of theirs."""
+    leaves = np.zeros(len(bins), int)
+    for features, last_left in zip(tree.features, tree.bins, strict=True):
+        for node in np.unique(leaves):
+            rows = leaves == node
+            gains = gains_by_hand(bins[rows], gradients[rows])
+            chosen = gains[features[node], last_left[node]]
+            np.testing.assert_allclose(chosen, gains.max(), rtol=1e-4, atol=1e-4)
+        is_right = bins[np.arange(len(bins)), features[leaves]] > last_left[leaves]
+        leaves = 2 * leaves + is_right
+    for leaf in np.unique(leaves):
+        slopes, curvatures = gradients[leaves == leaf].sum(axis=0)
+        value = -boosted_trees.RATE * slopes / (curvatures + boosted_trees.PENALTY)
+        np.testing.assert_allclose(tree.leaves[leaf], value, rtol=1e-3, atol=1e-5)
+    return tree.leaves[leaves]
+
+
+@pytest.mark.parametrize("form", ["one device", "four devices", "plain"])
+def test_boosted_trees(form):
+    x, y = boosted_trees.make_rows(400, 3)
+    x[::40, 1] = np.nan
+    steps = np.arange(1, boosted_trees.NUM_BINS) / boosted_trees.NUM_BINS
+    expected = np.full(x.shape, boosted_trees.NUM_BINS)
+    for column, bins in zip(x.T, expected.T, strict=True):
+        rows = ~np.isnan(column)
+        edges = np.quantile(column[rows], steps, method="lower")
+        bins[rows] = np.searchsorted(edges, column[rows])
+
+    if form == "four devices":
+        mesh = shardings.make_mesh(4)
+        trees, predictions = boosted_trees.boost_over_mesh(x, y, 2, 3, mesh)
+    else:
+        bins = jax.jit(boosted_trees.bin_features)(x)
+        np.testing.assert_array_equal(bins, expected)
+        sums = {"plain": boosted_trees.plain_histograms}.get(form, boosted_trees.histograms)
+        trees, predictions = jax.jit(boosted_trees.boost, static_argnums=(2, 3, 4))(
+            bins, y, 2, 3, sums
+        )
+    trees = jax.device_get(trees)
+    prediction = np.zeros(len(y))
+    for i in range(2):
+        gradients = np.stack([prediction - y, np.ones(len(y))], axis=1)
+        tree = jax.tree.map(lambda leaf, i=i: leaf[i], trees)
+        prediction = prediction + check_tree(tree, expected, gradients)
+    np.testing.assert_allclose(predictions, prediction, rtol=1e-4, atol=1e-5)
+    assert ((predictions - y) ** 2).mean() < 0.8 * y.var()
+    of_rows = boosted_trees.predict(trees, jnp.asarray(expected, jnp.int32))
+    np.testing.assert_allclose(of_rows, predictions, rtol=1e-5, atol=1e-6)
+
+
+def test_plain_bins():
+    x, _ = boosted_trees.make_rows(300, 3)
+    bins = boosted_trees.bin_features(jnp.asarray(x))
+    np.testing.assert_array_equal(boosted_trees.plain_bin_features(x), bins)
+
+
 def nucleus_by_hand(logits, p, k):
     """The logits of a row in descending order, those outside the nucleus minus infinity."""
     tokens = np.argsort(-logits, kind="stable")[:k]
@@ -169,3 +274,68 @@ def test_texts_of_top_p(num_devices):
             noise = np.asarray(jax.random.gumbel(jax.random.fold_in(key, i), ordered.shape))
             token = tokens[np.argmax(ordered + noise)]
             assert drawn == token
+
+
+def attention_by_hand(documents, window):
+    results = []
+    offsets = np.asarray(documents.offsets)
+    values = [np.asarray(leaf, np.float64) for leaf in documents.values]
+    for start, end in itertools.pairwise(offsets):
+        query, key, value = (leaf[start:end] for leaf in values)
+        for i, row in enumerate(query):
+            seen = slice(max(0, i + 1 - window), i + 1)
+            scores = key[seen] @ row / np.sqrt(len(row))
+            results.append(softmax(scores) @ value[seen])
+    return np.array(results)
+
+
+@pytest.mark.parametrize("form", ["edges", "packed", "padded"])
+def test_ragged_attention(form):
+    documents = ragged_attention.make_documents(7, 4, seed=1)
+    lengths = np.minimum(np.diff(documents.offsets), 40)
+    documents = local.Ragged.from_lengths(
+        jax.tree.map(lambda leaf: leaf[: lengths.sum() + 3], documents.values), lengths
+    )
+    window, longest = 9, int(lengths.max())
+    packed = local.pack(lengths, longest)
+    num_edges = ragged_attention.num_edges_of(lengths, window)
+    attend = {
+        "edges": lambda documents: ragged_attention.attend(documents, window, num_edges),
+        "packed": lambda documents: ragged_attention.attend_packed(documents, packed, window),
+        "padded": lambda documents: ragged_attention.attend_padded(documents, longest, window),
+    }[form]
+    target = np.random.default_rng(3).normal(size=(documents.capacity, 4)).astype(np.float32)
+
+    def loss(values):
+        results = attend(documents.with_values(values))
+        return (results * target).sum(), results
+
+    slopes, results = jax.jit(jax.grad(loss, has_aux=True))(documents.values)
+    num_tokens = lengths.sum()
+    expected = attention_by_hand(documents, window)
+    np.testing.assert_allclose(results[:num_tokens], expected, rtol=1e-4, atol=1e-5)
+    # The last three tokens are padding.
+    assert not np.asarray(results[num_tokens:]).any()
+
+    rng = np.random.default_rng(4)
+    values = jax.tree.map(lambda leaf: np.asarray(leaf, np.float64), documents.values)
+    direction = jax.tree.map(lambda leaf: rng.normal(size=leaf.shape), values)
+
+    def moved(step):
+        at = jax.tree.map(lambda leaf, along: leaf + step * along, values, direction)
+        at = local.Ragged(at, documents.offsets)
+        return (attention_by_hand(at, window) * target[:num_tokens]).sum()
+
+    slope = sum(jax.tree.leaves(jax.tree.map(lambda a, b: (a * b).sum(), slopes, direction)))
+    np.testing.assert_allclose(slope, (moved(1e-6) - moved(-1e-6)) / 2e-6, rtol=1e-3)
+
+
+def test_ragged_attention_over_four_devices():
+    documents = ragged_attention.make_documents(10, 4, seed=2)
+    on_four = ragged_attention.attend_over_mesh(documents, 5, shardings.make_mesh(4))
+    # The shards' offsets, and values with padding.
+    offsets = np.asarray(on_four.offsets).reshape(4, -1)
+    values = np.asarray(on_four.values).reshape(4, -1, 4)
+    found = [of_shard[: ends[-1]] for of_shard, ends in zip(values, offsets, strict=True)]
+    expected = attention_by_hand(documents, 5)
+    np.testing.assert_allclose(np.concatenate(found), expected, rtol=1e-4, atol=1e-5)

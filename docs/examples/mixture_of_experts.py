@@ -91,13 +91,14 @@ def over_mesh(mesh: Mesh) -> Callable[[Parameters, Array, int], Mixed]:
     """The layer with tokens and experts over the devices of a mesh."""
     (axis_name,) = mesh.axis_names
     specs = {"router": P(), "up": P(axis_name), "down": P(axis_name)}
+    out_specs: Any = P(axis_name), P()
 
     def mapped_layer(params: Parameters, tokens: Array, capacity: int) -> Mixed:
         mapped = jax.shard_map(
             functools.partial(layer_over_shards, capacity=capacity, axis_name=axis_name),
             mesh=mesh,
             in_specs=(specs, P(axis_name)),
-            out_specs=Mixed(P(axis_name), P()),
+            out_specs=Mixed(*out_specs),
         )
         return mapped(params, tokens)
 
