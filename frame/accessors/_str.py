@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from ... import primitives
 from ..align._as_column import as_column
+from ..table._arguments import listed
 from ..table._by_pandas import by_pandas
 from ..table._column import Column, ColumnType, ListType, common_family, of_family
 from ..table._column_labels import Labels
@@ -24,6 +25,7 @@ from ..table._layout import ONE_DEVICE
 from ..table._lists import column_of_lists
 from ..table._lists_on_host import lists_from_arrow
 from ..table._ndframe import SeriesBase
+from ..table._nullable import family_of
 from ..table._recode import (
     as_string,
     holds_strings,
@@ -62,10 +64,7 @@ def _column_of(column: Column, results: pd.Series, missing_result: object, rows:
         if results.dtype == np.bool_:
             return Column(look_up(column.data, results.to_numpy(), np.bool_(missing_result)))
         # Nullable flags are NA for no code, unless `na=` says what they are.
-        results = pd.concat([results, pd.Series([missing_result], dtype=results.dtype)])
-        column = column.with_arrays(
-            (jnp.where(column.data < 0, len(results) - 1, column.data), None)
-        )
+        column, results = _with_result_of_none(column, results, missing_result)
     if results.dtype == object:
         kind = pd.api.types.infer_dtype(results, skipna=True)
         if kind not in ("boolean", "string", "empty"):
@@ -74,21 +73,36 @@ def _column_of(column: Column, results: pd.Series, missing_result: object, rows:
     return looked_up(column_of_results(results, "str"), column.data, rows.num_rows, rows.layout)
 
 
+def _with_result_of_none(
+    column: Column, results: pd.Series, result: object
+) -> tuple[Column, pd.Series]:
+    """The results with one more, which rows without a code get."""
+    results = pd.concat([results, pd.Series([result], dtype=results.dtype)], ignore_index=True)
+    codes = jnp.where(column.data < 0, np.int32(len(results) - 1), column.data)
+    return column.with_arrays((codes, None)), results
+
+
 def _column_of_objects(column: Column, results: pd.Series, rows: Table) -> Column:
     """Lists of strings as a column of lists, a list for each code; tuples as objects."""
     lists = [result for result in results if isinstance(result, list)]
     # Those of several groups of a pattern are tuples in lists, which would be lists in Arrow.
     is_tuple = any(isinstance(one, tuple) for one in itertools.chain(lists, *lists))
     if is_tuple or len(lists) < results.notna().sum():
+        if column.is_nullable:
+            column, results = _with_result_of_none(column, results, pd.NA)
         return looked_up(_of_objects(results), column.data, rows.num_rows, rows.layout)
     arrow = pa.array(results, pa.large_list(pa.large_string()), from_pandas=True)
+    form = {
+        None: ListType(), "masked": ListType("nullable"),
+        "arrow": ListType("arrow", pa.list_(pa.string())),
+    }[column.family]  # fmt: skip
     lists = lists_from_arrow(
-        arrow, ListType(), rows.layout.capacity_for(len(arrow)), rows.layout, "str", column_from
+        arrow, form, rows.layout.capacity_for(len(arrow)), rows.layout, "str", column_from
     )
     if not arrow.null_count:
-        return column_of_lists(column.data, lists.lists)
+        return column_of_lists(column.data, lists.lists, form)
     numbers = np.where(arrow.is_null(), -1, np.arange(len(arrow)))
-    return column_of_lists(renumbered(column.data, numbers), lists.lists)
+    return column_of_lists(renumbered(column.data, numbers), lists.lists, form)
 
 
 def _of_objects(results: pd.Series) -> Column:
@@ -312,11 +326,15 @@ class StringMethods:
                 self._series, "str.cat: join=", "Align the series first.",
                 lambda data: data.str.cat(as_pandas(theirs), sep, na_rep, join),
             )  # fmt: skip
+        if not len(others):
+            column = self._series._only if self._holds_objects else self._column
+            own: Any = self._series._with_column(column)
+            return own if na_rep is None else own.fillna(na_rep)
         if _are_strings(others):
             # By position; a list of columns has series.
             others = [pd.Series(list(others), dtype="str").array]
         column = self._column
-        for other in others if isinstance(others, (list, tuple)) else [others]:
+        for other in listed(others):
             column = _concatenated(column, other, self._series._table, sep or "", na_rep)
         return self._series._with_column(column)
 
@@ -345,10 +363,7 @@ class StringMethods:
         if isinstance(results, pd.DataFrame):
             is_flags = name == "get_dummies"
             columns = [
-                # A missing string has no piece.
-                Column(look_up(column.data, one.to_numpy(), one.dtype.type(0)))
-                if is_flags
-                else self._looked_up(column, one, None)
+                _flags_of(column, one) if is_flags else self._looked_up(column, one, None)
                 for _, one in results.items()
             ]
             return self._series._make_frame(columns, Labels(results.columns))
@@ -375,6 +390,13 @@ def _missing_result(name: str, dtype: Any, args: Any, kwargs: Any) -> Any:
     ask = _ask_missing_result if is_plain else _ask_missing_result.__wrapped__
     # Equal arguments may differ in type, and in the sign of zero.
     return ask(name, dtype, args, tuple(kwargs.items()), repr(given))
+
+
+def _flags_of(column: Column, flags: pd.Series) -> Column:
+    """The flag of each row's code; a missing string has no piece."""
+    values = flags.to_numpy()
+    found = Column(look_up(column.data, values, values.dtype.type(0)))
+    return of_family(found, family_of(flags.dtype))
 
 
 @functools.lru_cache(maxsize=256)

@@ -127,13 +127,19 @@ def _of_grouper(key: Any, table: Table, labels: Labels | None) -> Grouping:
         raise NotImplementedError(
             "groupby: bins of time are not known inside jit. Group by a column of dt.floor()."
         )
-    times = pd.Series(to_host(grouping.column, table.num_rows_on_host))
-    rows = pd.Series(np.arange(len(times)), index=pd.Index(times.array))
+    times: Any = pd.Index(to_host(grouping.column, table.num_rows_on_host))
+    # pandas numbers the bins of rows in the order of their times, missing ones first.
+    are_times = isinstance(times, (pd.DatetimeIndex, pd.TimedeltaIndex))
+    order = times.asi8.argsort(kind="stable") if are_times else np.arange(len(times))
+    rows = pd.Series(order, index=times[order])
     names = ("freq", "closed", "label", "origin", "offset")
     of_rows = pd.Grouper(**{name: getattr(key, name) for name in names})
     binned = rows.groupby(of_rows)
     bins = binned.size().index
-    values = bins.take(binned.ngroup().to_numpy())
+    numbers = np.empty(len(times), np.int64)
+    numbers[order] = binned.ngroup().fillna(-1)
+    # A missing time is in no bin.
+    values = bins.take(numbers, allow_fill=True, fill_value=pd.NaT)
     return Grouping(as_column(values.array, table, grouping.name), grouping.name)
 
 

@@ -37,6 +37,11 @@ def table_of_data(
 ) -> tuple[Table, Labels]:
     """Builds the table and the labels of `JaxFrame(data, ...)`."""
     layout = layout_of(sharding, "JaxFrame")
+    if isinstance(data, SeriesBase):
+        labels = Labels(pd.RangeIndex(1)) if data._name is None else Labels.of([data._name])
+        if data._name is None and columns is not None and len(columns) == 1:
+            labels = Labels.of(columns)
+        data = data._make_frame(data._table.columns, labels)
     if isinstance(data, FrameBase):
         return _of_frame(data, index, columns, dtype, sharding)
     if is_arrow(data) and columns is None and index is None and dtype is None:

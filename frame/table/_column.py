@@ -38,12 +38,12 @@ class ListType(NamedTuple):
     """How pandas and Arrow show lists.
 
     Attributes:
-        form: pandas' objects, which are Python lists ("list") or arrays ("array"), as in what it
-            reads from Arrow; or an Arrow-backed dtype ("arrow").
+        form: pandas' objects, which are Python lists ("list"; "nullable" if a missing one is NA) or
+            arrays ("array"), as in what it reads from Arrow; or an Arrow-backed dtype ("arrow").
         arrow: the type of lists in Arrow; None for the one of the values.
     """
 
-    form: Literal["list", "array", "arrow"] = "list"
+    form: Literal["list", "nullable", "array", "arrow"] = "list"
     arrow: pa.DataType | None = None
 
 

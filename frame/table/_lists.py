@@ -129,14 +129,15 @@ class ListColumn(Column):
     def lists_on_host(self, num_rows: int) -> Any:
         """The lists of the first rows, as pandas shows them."""
         rows, form = slice(0, num_rows), self.form.form
-        if form == "list":
+        if form in ("list", "nullable"):
+            missing = np.nan if form == "list" else pd.NA
             offsets, values, is_missing = packed_lists(self, rows)
             # By pandas, which knows its scalars.
             members = pd.Series(to_host(values, int(offsets[-1]))).tolist()
             bounds = zip(
                 offsets[:-1].tolist(), offsets[1:].tolist(), is_missing.tolist(), strict=True
             )
-            lists = (np.nan if is_nan else members[i:j] for i, j, is_nan in bounds)
+            lists = (missing if is_nan else members[i:j] for i, j, is_nan in bounds)
             return np.fromiter(lists, object, len(is_missing))
         array = arrow_of(self, rows, None)
         if form == "arrow":

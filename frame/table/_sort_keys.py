@@ -35,7 +35,7 @@ def ordered_keys(
 def unhashable(column: Column) -> TypeError:
     """pandas' error for lists as keys."""
     lists = column.type.lists
-    name = "list" if lists is None or lists.form == "list" else "numpy.ndarray"
+    name = "list" if lists is None or lists.form in ("list", "nullable") else "numpy.ndarray"
     return TypeError(
         f"unhashable type: '{name}', got a column of lists for keys. Use explode() for a row for "
         "each value, or .list.len() and .list[i]."

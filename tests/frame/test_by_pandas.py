@@ -75,6 +75,8 @@ def test_frames_of_strings(run):
     [
         lambda f: f.groupby(pd.Grouper(key="t", freq="2D")).a.sum(),
         lambda f: f.groupby([f.a % 2, pd.Grouper(key="t", freq="2D")]).y.sum(),
+        lambda f: f[::-1].groupby(["a", pd.Grouper(key="t", freq="2D")]).y.sum(),
+        lambda f: f.assign(t=f.t.where(f.a != 2)).groupby(pd.Grouper(key="t", freq="2D")).y.sum(),
         lambda f: f.resample("2D", on="t", group_keys=True).sum(),
     ],
 )

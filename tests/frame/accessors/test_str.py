@@ -189,6 +189,13 @@ def test_all_strings_put_together():
         lambda text: text.str.extract("(?P<letter>[a-z])", expand=False),
         lambda text: text.str.extract(r"([a-z])(\d)"),
         lambda text: text.str.partition("b"),
+        lambda text: text.str.split("b"),
+        lambda text: text.str.findall("[a-z]"),
+        lambda text: text.str.partition("b", expand=False),
+        lambda text: text.str.encode("utf8"),
+        lambda text: text.str.get_dummies("b"),
+        lambda text: text.str.cat([]),
+        lambda text: text.str.cat([], sep="-", na_rep="?"),
     ],
 )
 def test_dtypes_names_and_missing_strings(dtype, method):

@@ -191,3 +191,9 @@ def test_a_series_from_arrow():
         pd.Series.from_arrow([1])  # pyright: ignore
     with pytest.raises(TypeError, match=r"array-like object .* got 'list'"):
         JaxSeries.from_arrow([1])
+
+
+def test_a_frame_of_a_series_of_ours():
+    for series in (pd.Series([1, 2], [3, 4], name="x"), pd.Series(["a", None])):
+        assert_same(JaxFrame(on_device(series)), pd.DataFrame(series))
+        assert_same(JaxFrame(on_device(series), columns=["x"]), pd.DataFrame(series, columns=["x"]))

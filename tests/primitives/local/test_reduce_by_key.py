@@ -544,3 +544,11 @@ def test_refuses(call, error, message):
     with pytest.raises(error) as raised:
         call()
     assert str(raised.value) == message
+
+
+def test_derivatives_of_no_rows():
+    def total(values):
+        return jnp.sum(local.reduce_by_key(jnp.zeros(0, jnp.int32), values, "sum").values)
+
+    assert jax.grad(total)(jnp.zeros(0)).shape == (0,)
+    assert jax.grad(lambda x: total(x[:, 0]) + total(x[:, 1]))(jnp.zeros((0, 2))).shape == (0, 2)
