@@ -20,13 +20,19 @@ from ._groups import any_of
 from ._segmented_scans import positions_in_groups
 
 
+@tiered
+def _numbers_and_mask(numbers: Array, ids: Array | None) -> tuple[Array, Array | None]:
+    """Numbers of rows in the widest integer, and flags of the rows with a group."""
+    return numbers.astype(wide(np.int64)), None if ids is None else ids >= 0
+
+
 class GroupByPositions(GroupByBase):
     """Methods by position in groups, and the numbers of rows and groups."""
 
     def _numbers(self, numbers: Array) -> Any:
         """An unnamed series of a number per row; missing for rows without a group."""
-        valid = self._groups.segments.ids >= 0 if self._grouped.may_drop else None
-        column = settled(Column(numbers.astype(wide(np.int64)), valid), self._table.num_rows)
+        ids = self._groups.segments.ids if self._grouped.may_drop else None
+        column = settled(Column(*_numbers_and_mask(numbers, ids)), self._table.num_rows)
         return self._source._make_series(column, None, self._table)
 
     def cumcount(self, ascending: bool = True) -> Any:

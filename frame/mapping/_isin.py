@@ -123,9 +123,15 @@ def _flags_of_numbers(column: Column, listed: object, layout: Layout) -> Array |
             return None
     if not column.is_float and column.valid is None:
         return flags
-    if column.valid is not None:
-        flags &= column.valid
-    return flags | column.missing() if _is_missing_listed(column, keys, listed) else flags
+    missing = column.missing() if _is_missing_listed(column, keys, listed) else None
+    return _with_missing(flags, column.valid, missing)
+
+
+@tiered
+def _with_missing(flags: Array, valid: Array | None, missing: Array | None) -> Array:
+    """Flags of values: none where a mask has no value, all of the missing ones if there are any."""
+    flags = flags if valid is None else flags & valid
+    return flags if missing is None else flags | missing
 
 
 def _is_missing_listed(column: Column, keys: pd.Index, listed: object) -> bool:

@@ -42,7 +42,7 @@ def positions_in(
 
 def exact_keys(
     column: Column, keys: pd.Index, missing_key: int = -1
-) -> tuple[Array, np.ndarray] | None:
+) -> tuple[np.ndarray, np.ndarray] | None:
     """The sorted keys that the column's dtype represents, padded, and their positions."""
     if not column.is_numeric or column.dtype.kind not in "iuf":
         return None
@@ -56,7 +56,7 @@ def exact_keys(
     padded_keys[: len(order)] = cast_numbers[order]
     if len(order):
         padded_keys[len(order) :] = cast_numbers[order[-1]]
-    return jnp.asarray(padded_keys), order
+    return padded_keys, order
 
 
 @tiered

@@ -230,10 +230,9 @@ class SeriesValueCounts(ValueCounts, SeriesBase):
     def mode(self, dropna: bool = True) -> Any:
         """The most frequent values, sorted."""
         distinct, counts = counted([self._only], self._table)
-        valid = is_row(distinct.capacity, distinct.num_rows, distinct.layout)
-        if dropna:
-            valid = valid & ~without_missing(distinct.columns[0]).missing()
-        frequent = _most_frequent(counts.data, valid)
+        valid = distinct.is_row()
+        missing = without_missing(distinct.columns[0]).missing() if dropna else None
+        frequent = _most_frequent(counts.data, valid, missing)
         modes = filter_rows(distinct, frequent)
         keys = hashed(modes.columns[0], modes.num_rows)
         # pandas sorts the integers of times and the codes of categories: missing ones come first.
@@ -244,7 +243,9 @@ class SeriesValueCounts(ValueCounts, SeriesBase):
 
 
 @tiered
-def _most_frequent(counts: Array, valid: Array) -> Array:
+def _most_frequent(counts: Array, valid: Array, missing: Array | None) -> Array:
+    """Flags the greatest counts, of those that are not missing."""
+    valid = valid if missing is None else valid & ~missing
     return valid & (counts == jnp.max(jnp.where(valid, counts, counts.dtype.type(0))))
 
 

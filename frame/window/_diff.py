@@ -187,11 +187,18 @@ def _by_operators(column: Column) -> bool:
 
 def _as_floats(column: Column, label: Hashable) -> Array:
     if column.kind == "timedelta":
-        return jnp.where(column.data == NAT, np.nan, column.data.astype(wide(np.float64)))
+        return _floats(column.data, True)
     if not column.is_numeric or column.is_bool:
         raise TypeError(
             f"pct_change: operation 'truediv' not supported for column {label!r} "
             f"of {column.dtype_name}"
         )
     column = fill_missing(column)
-    return column.data if column.is_float else column.data.astype(wide(np.float64))
+    return column.data if column.is_float else _floats(column.data, False)
+
+
+@functools.partial(tiered, static_argnums=1)
+def _floats(data: Array, are_times: bool) -> Array:
+    """Integers as floats; NaN for a missing time."""
+    floats = data.astype(wide(np.float64))
+    return jnp.where(data == NAT, np.nan, floats) if are_times else floats
