@@ -11,19 +11,17 @@ import pandas as pd
 from ... import primitives
 from ...primitives.staging import tiered
 from ..table._column import Array, Column, in_dtype
-from ..table._count_types import in_one_label
 from ..table._from_host import check_width
 from ..table._layout import Layout
 from ..table._ndframe import SeriesBase
 from ..table._object_functions import host_series
-from ..table._recode import recoded
 from ..table._row_index import RowIndex
 from ..table._sort_keys import group_keys
 from ..table._table import Count, Table, check_same_layout, is_row
 from ..table._take import settled, take_columns
 from ..table._tracing import answered_at_once, at_once, is_traced
-from ..table._units import finest_unit, in_one_zone, with_units
-from ._common_types import keys_of_sides
+from ..table._units import in_one_zone
+from ._common_types import in_one_encoding, keys_of_sides
 from ._object_keys import common_objects
 
 
@@ -136,17 +134,11 @@ def comparable_pair(a: Column, b: Column, counts: tuple[Count, Count]) -> tuple[
     """Converts two columns, given their numbers of rows, to the same type, dictionary and dtype."""
     if a.kind == "category" and b.kind == "category" and a.type == b.type:
         return a, b
-    if {a.kind, b.kind} <= {"string", "category"}:
-        (a, b) = recoded([a, b])
-        return a, b
     if "object" in (a.kind, b.kind):
         return common_objects(a, b, "index", counts)
-    labelled = in_one_label((a, b), counts)
-    if labelled is not None:
-        a, b = labelled
-        return a, b
-    if a.type.compares_with(b.type):
-        a, b = in_one_zone(with_units((a, b), finest_unit(a, b), counts))
+    pair = in_one_encoding(a, b, counts)
+    if pair is not None:
+        a, b = in_one_zone(pair)
         return a, b
     if a.kind != "number" or b.kind != "number":
         raise ValueError(

@@ -48,22 +48,34 @@ def common_pair(
             codes = left.dictionary.values.get_indexer(right.dictionary.values).astype(np.int32)
             right = Column(renumbered(right.data, codes), None, left.type)
         return left, right
-    if {left.kind, right.kind} <= {"string", "category"}:
-        left, right = recoded([left, right])
-        return left, right
-    labelled = in_one_label((left, right), counts)
-    if labelled is not None:
-        left, right = labelled
-        return left, right
-    if left.type.compares_with(right.type):
-        left, right = with_units((left, right), finest_unit(left, right), counts)
-        return left, right
+    pair = in_one_encoding(left, right, counts)
+    if pair is not None:
+        return pair
     if one_is_empty:
         return left, right
     raise ValueError(
         f"You are trying to merge on {left.dtype_name} and {right.dtype_name} columns "
         f"for key '{name}'. If you wish to proceed you should use pd.concat"
     )
+
+
+def in_one_encoding(
+    left: Column, right: Column, counts: tuple[Count, Count]
+) -> tuple[Column, Column] | None:
+    """Strings, labelled counts or times of two columns in one dictionary, label or unit.
+
+    None for columns of other kinds, or of several.
+    """
+    if {left.kind, right.kind} <= {"string", "category"}:
+        left, right = recoded([left, right])
+        return left, right
+    labelled = in_one_label((left, right), counts)
+    if labelled is None and left.type.compares_with(right.type):
+        labelled = with_units((left, right), finest_unit(left, right), counts)
+    if labelled is None:
+        return None
+    left, right = labelled
+    return left, right
 
 
 def keys_of_sides(

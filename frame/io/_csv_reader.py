@@ -10,6 +10,7 @@ import pandas as pd
 import pyarrow as pa
 from pyarrow import csv
 
+from ..table._arguments import listed
 from ..table._layout import ONE_DEVICE, Layout
 from ..table._ndframe import FrameBase
 from ..table._nullable import Family, backend_family, family_of
@@ -227,11 +228,11 @@ class CsvReader:
         if by is None or by is False:
             return frame
         columns = [self._given.get(one, one) for one in self._columns]
-        listed = by if isinstance(by, (list, tuple)) else [by]
-        listed = [
-            columns[one] if isinstance(one, int) and one not in columns else one for one in listed
+        labels = [
+            columns[one] if isinstance(one, int) and one not in columns else one
+            for one in listed(by)
         ]
-        frame = frame.set_index(listed if isinstance(by, (list, tuple)) else listed[0])
+        frame = frame.set_index(labels if isinstance(by, (list, tuple)) else labels[0])
         index, unnamed = frame._table.index, self._found.unnamed
         return frame._with_index(
             index.named([None if name in unnamed else name for name in index.names])

@@ -8,6 +8,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..table._arguments import listed
+
 # pyarrow.compute has no types.
 _compute: Any = pc
 
@@ -19,20 +21,20 @@ def columns_of_times(parse_dates: object, labels: Sequence[object], index_col: o
     if parse_dates is True:
         if index_col is None or index_col is False:
             return []
-        listed = list(index_col) if isinstance(index_col, (list, tuple)) else [index_col]
+        given = listed(index_col)
     elif isinstance(parse_dates, (list, tuple)):
-        listed = list(parse_dates)
+        given = list(parse_dates)
     else:
         raise TypeError(
             "Only booleans and lists are accepted for the 'parse_dates' parameter, got "
             f"{type(parse_dates).__name__}"
         )
-    if any(isinstance(one, (list, tuple)) for one in listed):
+    if any(isinstance(one, (list, tuple)) for one in given):
         raise NotImplementedError(
             "read_csv: parse_dates must name single columns. Add the columns, and call "
             "to_datetime()."
         )
-    named = [labels[one] if isinstance(one, int) and one not in labels else one for one in listed]
+    named = [labels[one] if isinstance(one, int) and one not in labels else one for one in given]
     absent = [str(one) for one in named if one not in labels]
     if absent:
         raise ValueError(f"Missing column provided to 'parse_dates': '{', '.join(absent)}'")

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NoReturn
 
 import pandas as pd
 
+from ..ops._array_ops import REFLECTED, SYMBOLS
 from ..table._arguments import no_inplace
 from ..table._expressions import PANDAS_EXPRESSION
 from ..table._ndframe import FrameBase, NDFrame
@@ -22,7 +23,7 @@ from ._text import text_of
 from ._tree import Tree
 
 # Comparisons with their operands exchanged.
-_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
+_FLIPPED = {SYMBOLS[one]: SYMBOLS[other] for one, other in REFLECTED.items()}
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)

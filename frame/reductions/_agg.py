@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..table._arguments import only_rows
+from ..table._arguments import listed, only_rows
 from ..table._column import NUMBER, Column, of_family
 from ..table._column_labels import Labels
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
@@ -155,10 +155,7 @@ class FrameAggregation(Transformation, FrameBase):
                 raise pd.errors.SpecificationError("nested renamer is not supported")
             if any(isinstance(one, (list, tuple)) for one in func.values()):
                 # A single list makes the result a frame, so every entry becomes a list.
-                func = {
-                    label: one if isinstance(one, (list, tuple)) else [one]
-                    for label, one in func.items()
-                }
+                func = {label: listed(one) for label, one in func.items()}
             parts = {
                 label: self._series_at(self._labels.position(label)).agg(one, 0, *args, **named)
                 for label, one in func.items()

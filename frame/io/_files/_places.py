@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 from pyarrow import fs
 
+from ...table._arguments import listed
+
 # The names of pandas' compressions, by the end of a file's name.
 ENDINGS = {
     ".gz": "gzip", ".bz2": "bz2", ".zip": "zip", ".xz": "xz", ".zst": "zstd", ".lz4": "lz4",
@@ -134,7 +136,7 @@ def places_of(
     storage_options: Mapping[str, object] | None = None,
 ) -> list[Place]:
     """The places of a path or of a list of paths, all in one file system."""
-    given = list(path) if isinstance(path, (list, tuple)) else [path]
+    given = listed(path)
     places = [place_of(one, caller, filesystem, storage_options) for one in given]
     if len({type(place.filesystem) for place in places}) != 1:
         raise ValueError(
