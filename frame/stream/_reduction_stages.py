@@ -86,13 +86,10 @@ def reduced_stage(
         if is_series:
             return outputs._make_series(columns[0], None, outputs._table).max()
         reduced = outputs._make_frame(columns, stage.empty[labels]._labels).max()
-        if node.empty.dtype == object:
-            return in_declared_dtypes(reduced, dtype_names(node.empty))
-        if method in ENDS:
+        if method in ENDS and node.empty.dtype != object:
             # Those of no rows, which the plan knows, are NaN.
             return reduced
-        table = reduced._table
-        return reduced._with_columns(in_dtypes(table.columns, node.empty._table.columns, table))
+        return in_declared_dtypes(reduced, dtype_names(node.empty))
 
     return whole_stage(node, run)
 
