@@ -87,25 +87,46 @@ class _RuleOfLeaves:
 
 @dataclasses.dataclass(frozen=True)
 class _BatchedRule:
-    """A rule of one row of a batch, for all of them; each leaf has the batch first or lacks it."""
+    """A rule of one row of a batch, for all of them.
+
+    Each result and each leaf has the batch first, or is the same for all rows.
+    """
 
     rule: Any
-    has_batch: tuple[bool, ...]
-    settings: tuple[tuple[str, Any], ...]
+    results_have_batch: tuple[bool, ...]
+    leaves_have_batch: tuple[bool, ...]
+    size: int
+    spmd_axis_name: Any
 
     def __call__(self, results: Any, leaves: Any, tangents: Any) -> list[Any]:
-        axes = [0 if batched else None for batched in self.has_batch]
+        of_results = [0 if batched else None for batched in self.results_have_batch]
+        of_leaves = [0 if batched else None for batched in self.leaves_have_batch]
         # None is an empty tree.
-        axes_of_tangents = [
-            None if tangent is None else axis for tangent, axis in zip(tangents, axes, strict=True)
+        of_tangents = [
+            None if tangent is None else axis
+            for tangent, axis in zip(tangents, of_leaves, strict=True)
         ]
-        of_row = jax.vmap(self._of_row, in_axes=(0, axes, axes_of_tangents), **dict(self.settings))
+        of_row = jax.vmap(
+            self._of_row,
+            in_axes=(of_results, of_leaves, of_tangents),
+            axis_size=self.size,
+            spmd_axis_name=self.spmd_axis_name,
+        )
         moved = iter(of_row(list(results), list(leaves), list(tangents)))
-        return [next(moved) if _is_float(result) else None for result in results]
+        return [
+            self._of_result(next(moved), batched) if _is_float(result) else None
+            for result, batched in zip(results, self.results_have_batch, strict=True)
+        ]
 
     def _of_row(self, results: Any, leaves: Any, tangents: Any) -> list[Any]:
         moved = self.rule(results, leaves, tangents)
         return [one for one, result in zip(moved, results, strict=True) if _is_float(result)]
+
+    def _of_result(self, moved: Any, batched: bool) -> Any:
+        """The tangent of one result; that of a result without a batch is the same in all rows."""
+        if batched:
+            return moved
+        return moved[0] if self.size else jnp.zeros(moved.shape[1:], moved.dtype)
 
 
 def _is_float(leaf: Any) -> bool:
@@ -151,25 +172,17 @@ def _differentiated(primals: Any, tangents: Any, *, rule: Any, num_results: int)
 
 
 def _batched(axis_data: Any, args: Any, dims: Any, *, rule: Any, num_results: int) -> Any:
-    if all(dim is None for dim in dims):
-        bound = with_tangent_p.bind(*args, rule=rule, num_results=num_results)
-        return bound, [None] * num_results
     args = [
         arg if dim is None else jnp.moveaxis(arg, dim, 0)
         for arg, dim in zip(args, dims, strict=True)
     ]
     has_batch = tuple(dim is not None for dim in dims)
-    # A result has a batch if any argument has one.
-    results = [
-        one if batched else jnp.broadcast_to(one, (axis_data.size, *jnp.shape(one)))
-        for one, batched in zip(args[:num_results], has_batch, strict=False)
-    ]
-    settings = (("axis_size", axis_data.size), ("spmd_axis_name", axis_data.spmd_name))
-    batched = _BatchedRule(rule, has_batch[num_results:], settings)
-    bound = with_tangent_p.bind(
-        *results, *args[num_results:], rule=batched, num_results=num_results
-    )
-    return bound, [0] * num_results
+    own, of_leaves = has_batch[:num_results], has_batch[num_results:]
+    # A Hessian has a batch of tangents alone, which is not one of these arguments.
+    if any(has_batch):
+        rule = _BatchedRule(rule, own, of_leaves, axis_data.size, axis_data.spmd_name)
+    bound = with_tangent_p.bind(*args, rule=rule, num_results=num_results)
+    return bound, [0 if batched else None for batched in own]
 
 
 mlir.register_lowering(with_tangent_p, _lowered)
