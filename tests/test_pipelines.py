@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pipelines of the tutorials equal NumPy, on one device and on four, and so do plain forms."""
 
+import functools
 import itertools
 from collections import Counter
 
 import boosted_trees
+import click_model
+import graph_network
 import jax
 import jax.numpy as jnp
 import mixture_of_experts
 import near_duplicates
 import numpy as np
+import pandas as pd
 import pytest
 import ragged_attention
 import tokenizer
@@ -339,3 +343,128 @@ def test_ragged_attention_over_four_devices():
     found = [of_shard[: ends[-1]] for of_shard, ends in zip(values, offsets, strict=True)]
     expected = attention_by_hand(documents, 5)
     np.testing.assert_allclose(np.concatenate(found), expected, rtol=1e-4, atol=1e-5)
+
+
+def graph_logits_by_hand(params, receivers, senders, features):
+    """The logits of all nodes, from the mean over the senders of each node's edges."""
+    rows = np.asarray(features, np.float64)
+    for name in ("in", "out"):
+        means = np.zeros_like(rows)
+        for node in range(len(rows)):
+            neighbours = rows[senders[receivers == node]]
+            means[node] = neighbours.sum(axis=0) / max(len(neighbours), 1)
+        rows = np.concatenate([rows, means], axis=1) @ np.asarray(params[name], np.float64)
+        rows = np.maximum(rows, 0) if name == "in" else rows
+    return rows
+
+
+def test_graph_network():
+    receivers, senders, of_nodes = graph_network.make_graph(30, 3)
+    # One node has no edge.
+    receivers[receivers == 7] = 8
+    graph = local.csr_from_coo(receivers, senders, 30)
+    most = int(graph.lengths.max())
+    params = graph_network.new_parameters()
+    expected = graph_logits_by_hand(params, receivers, senders, of_nodes.features)
+    all_logits = jax.jit(graph_network.all_logits)(params, graph, of_nodes.features)
+    np.testing.assert_allclose(all_logits, expected, rtol=1e-4, atol=1e-5)
+    mesh = shardings.make_mesh(4)
+    on_four = graph_network.all_logits_over_mesh(params, graph, of_nodes.features, mesh)
+    np.testing.assert_allclose(on_four, expected, rtol=1e-4, atol=1e-5)
+
+    # A sample of as many neighbours as there are has all of them.
+    nodes = np.array([3, 7, 8, 8, 21, 29, 0, 12], np.int32)
+    labels = np.asarray(of_nodes.labels)[nodes]
+    expected_loss = -np.log(softmax(expected[nodes]))[np.arange(8), labels].mean()
+    one = functools.partial(graph_network.loss, k=most)
+    four = graph_network.loss_over_mesh(mesh, most)
+    slopes = []
+    for loss in (one, four):
+        arguments = params, jax.random.key(0), graph, of_nodes, nodes
+        value, slope = jax.jit(jax.value_and_grad(loss))(*arguments)
+        np.testing.assert_allclose(value, expected_loss, rtol=1e-5)
+        slopes.append(slope)
+    for name, slope in slopes[0].items():
+        np.testing.assert_allclose(slopes[1][name], slope, rtol=1e-4, atol=1e-6)
+        direction = np.random.default_rng(1).normal(size=slope.shape)
+
+        def moved(step, name=name, direction=direction):
+            at = {**params, name: np.asarray(params[name], np.float64) + step * direction}
+            logits = graph_logits_by_hand(at, receivers, senders, of_nodes.features)
+            return -np.log(softmax(logits[nodes]))[np.arange(8), labels].mean()
+
+        expected_slope = (moved(1e-6) - moved(-1e-6)) / 2e-6
+        np.testing.assert_allclose((slope * direction).sum(), expected_slope, rtol=1e-3)
+
+
+def test_plain_forms_of_graphs():
+    receivers, senders, of_nodes = graph_network.make_graph(30, 3)
+    graph = local.csr_from_coo(receivers, senders, 30)
+    offsets, ordered = graph_network.plain_csr(receivers, senders, 30)
+    order = np.lexsort((senders, receivers))
+    np.testing.assert_array_equal(ordered, senders[order])
+    np.testing.assert_array_equal(graph.values[0], senders[order])
+    np.testing.assert_array_equal(offsets, graph.offsets)
+    sums = graph_network.plain_spmm(receivers, senders, of_nodes.features)
+    np.testing.assert_allclose(sums, local.spmm(graph, of_nodes.features), rtol=1e-5, atol=1e-5)
+
+    nodes, most = np.arange(30, dtype=np.int32), int(graph.lengths.max())
+    key = jax.random.key(2)
+    plain = graph_network.plain_neighbours(key, offsets, ordered, nodes, 2, most)
+    for drawn in (plain, graph_network.draw_neighbours(key, graph, nodes, 2)[0]):
+        for node, found in enumerate(np.asarray(drawn)):
+            neighbours = Counter(senders[receivers == node].tolist())
+            found = Counter(found[found >= 0].tolist())
+            assert found <= neighbours
+            assert found.total() == min(2, neighbours.total())
+
+
+def stepped_by_hand(state, examples):
+    """A step of Adagrad from slopes of the loss by differences, one entry of a row at a time."""
+    table, squares = (np.asarray(leaf, np.float64) for leaf in state)
+    ids, clicked = np.asarray(examples.ids), np.asarray(examples.clicked)
+
+    def loss(table):
+        rows = table[ids]
+        logits = rows[:, :, 0].sum(axis=1)
+        for i, j in itertools.combinations(range(ids.shape[1]), 2):
+            logits = logits + (rows[:, i, 1:] * rows[:, j, 1:]).sum(axis=1)
+        return (np.log1p(np.exp(logits)) - clicked * logits).mean()
+
+    slopes = np.zeros_like(table)
+    for row in np.unique(ids):
+        for entry in range(table.shape[1]):
+            moved = [table.copy(), table.copy()]
+            moved[0][row, entry] += 1e-5
+            moved[1][row, entry] -= 1e-5
+            slopes[row, entry] = (loss(moved[0]) - loss(moved[1])) / 2e-5
+    squares = squares + slopes**2
+    return table - click_model.RATE * slopes / np.sqrt(squares), squares, loss(table)
+
+
+def test_click_model(tmp_path):
+    path = tmp_path / "views.parquet"
+    click_model.write_views(path, 60)
+    frame = pd.read_parquet(path)
+    frame = frame[~frame["is_robot"]]
+    views = click_model.read_views(path)
+    assert len(views) == len(frame) < 60
+    examples = click_model.hash_features(views, 64)
+    np.testing.assert_array_equal(examples.clicked, frame["clicked"])
+    # Equal features have equal rows, and different ones mostly have others.
+    for feature, columns in enumerate((["user"], ["site"], ["hour"], ["user", "site"])):
+        ids = np.asarray(examples.ids[:, feature])
+        groups = frame.groupby(columns).ngroup().to_numpy()
+        num_groups = len(np.unique(groups))
+        assert len(set(zip(groups.tolist(), ids.tolist(), strict=True))) == num_groups
+        assert 0.5 * num_groups < len(np.unique(ids)) <= num_groups
+
+    examples = jax.tree.map(lambda leaf: leaf[:24], examples)
+    state = click_model.new_state(64, 3)
+    table, squares, loss = stepped_by_hand(state, examples)
+    mesh = shardings.make_mesh(4)
+    for step in (click_model.step, click_model.step_over_mesh(mesh), click_model.plain_step):
+        stepped, value = jax.jit(step)(state, examples)
+        np.testing.assert_allclose(value, loss, rtol=1e-5)
+        np.testing.assert_allclose(stepped.table, table, rtol=1e-3, atol=1e-5)
+        np.testing.assert_allclose(stepped.squares, squares, rtol=1e-3, atol=1e-6)
