@@ -99,13 +99,16 @@ def keys_of_sides(
 
 
 def join_keys(column: Column) -> tuple[Array, ...]:
-    """Keys for a column, in the order by which pandas sorts a merge.
+    """Keys for a column, in the order by which pandas sorts a merge."""
+    return (column.data,) if joins_missing_first(column) else group_keys(column)
 
-    Missing values come last, except for categories, times and periods, where they come first.
+
+def joins_missing_first(column: Column) -> bool:
+    """Whether missing values come first where pandas sorts a merge by a key, and not last.
+
+    They do where it sorts integers: codes of categories, and counts of times and periods.
     """
-    if column.kind == "category" or (column.type.is_counted and not column.is_nullable):
-        return (column.data,)
-    return group_keys(column)
+    return column.kind == "category" or (column.type.is_counted and not column.is_nullable)
 
 
 def keys_of_two_units(left: Column, right: Column) -> tuple[tuple[Array, ...], tuple[Array, ...]]:

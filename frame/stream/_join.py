@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..align._common_types import joins_missing_first
 from ..align._join_types import JoinType
 from ..combining._concat import concat
 from ..plan._joins import join_type
@@ -61,13 +62,12 @@ class Join:
         numbers = (RIGHT, LEFT) if self.type.order == 1 else (LEFT, RIGHT)
         by = (*self._key_names, *numbers)
         left = self.call.inputs[0].empty
-        # As in pandas, which sorts times as integers, NaT comes first.
-        times = [
+        missing_first = frozenset(
             name
             for name, key in zip(self._key_names, self.left_keys, strict=False)
-            if left._column(key).type.is_time
-        ]
-        return Order(by, (True,) * len(by), missing_first=frozenset(times))
+            if joins_missing_first(left._column(key))
+        )
+        return Order(by, (True,) * len(by), missing_first=missing_first)
 
     def left_side(self, frame: FrameBase, first_row: int) -> Any:
         """A frame of the left side with row numbers, and copies of the keys if needed."""

@@ -111,6 +111,13 @@ FOUND = {
         ["f.assign(y=(f['b'] != b''))"],
         [pa.table({"b": pa.array([], pa.binary())}), pa.table({"k": [1]})],
     ),
+    "an outer join by periods over batches": (
+        ["merge(f, g, on='p', how='outer', suffixes=('', '_g'))"],
+        [
+            pa.Table.from_pandas(pd.DataFrame({"p": pd.PeriodIndex(["2024-03"], freq="M")})),
+            pa.Table.from_pandas(pd.DataFrame({"p": pd.PeriodIndex([None, "2024-01"], freq="M")})),
+        ],
+    ),
     "a sort of nullable integers that are equal as floats": (
         ["f.sort_values(['v'], kind='stable')"],
         [
