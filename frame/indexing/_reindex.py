@@ -19,10 +19,11 @@ from ..table._column import Column, common_family, in_dtype, of_family
 from ..table._column_labels import Labels
 from ..table._dtypes import narrowed
 from ..table._from_host import index_from
+from ..table._holes import assumes_holes
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._nullable import Family, nullable_dtype
 from ..table._table import Table, as_count
-from ..table._take import missing_elsewhere, settled, take_columns
+from ..table._take import any_missing, missing_elsewhere, settled, take_columns
 from ..table._tracing import answered_at_once, is_traced
 from ..table._types import Axis, LevelOrLevels
 from ..table._units import finest_unit, with_units
@@ -251,7 +252,8 @@ class FrameReindexing(FrameBase, Reindexing):
             column = sides[0]._column(label)
             if len(sides) == 2:
                 owners = self._column(label), other._column(label)
-                column = _filled(column, right._column(label), owners, left._table)
+                if not (_may_be_kept(*owners) and _is_whole(column, left._table)):
+                    column = _filled(column, right._column(label), owners, left._table)
             columns.append(column)
         return self._make_frame(columns, Labels(labels), left._table)
 
@@ -319,6 +321,22 @@ def _are_mixed(*columns: Column) -> bool:
         for one in columns
     }
     return len(types) > 1
+
+
+def _may_be_kept(own: Column, other: Column) -> bool:
+    """Whether a column of a frame keeps its dtype beside one of another type if it is whole.
+
+    Numbers, categories, objects and nullable columns have the common dtype of both sides.
+    """
+    is_fixed = own.kind not in ("number", "category", "object") and not own.is_nullable
+    return is_fixed and _are_mixed(own, other)
+
+
+def _is_whole(column: Column, table: Table) -> bool:
+    """Whether no value is known to be missing."""
+    (missing,) = missing_flags([column])
+    is_unknown = is_traced(missing, table.num_rows) or assumes_holes()
+    return not is_unknown and not any_missing(~missing, table.num_rows)
 
 
 def _filled(column: Column, other: Column, owners: tuple[Column, Column], table: Table) -> Column:

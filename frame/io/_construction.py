@@ -27,6 +27,7 @@ from ..table._row_index import RANGE, RowIndex
 from ..table._table import Table, as_count
 from ..table._take import resized
 from ..table._types import DtypeLike, Options, Sharding
+from ..table._user_functions import as_pandas
 from ._files._malformed import MalformedMetadata, check_arrow
 
 NO_CODES: Mapping[int, Dictionary] = MappingProxyType({})
@@ -50,6 +51,9 @@ def table_of_data(
         return _of_columns(data, index, columns, dtype, layout)
     if isinstance(data, jax.Array):
         return _of_matrix(data, index, columns, dtype, layout)
+    if isinstance(data, (list, tuple)) and any(isinstance(one, SeriesBase) for one in data):
+        # Series are rows, whose labels are aligned.
+        data = [as_pandas(one) for one in data]
     dictionaries = NO_CODES
     if isinstance(data, dict) and columns is None and dtype is None:
         data, dictionaries = _encoded(data)

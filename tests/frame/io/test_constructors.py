@@ -197,3 +197,8 @@ def test_a_frame_of_a_series_of_ours():
     for series in (pd.Series([1, 2], [3, 4], name="x"), pd.Series(["a", None])):
         assert_same(JaxFrame(on_device(series)), pd.DataFrame(series))
         assert_same(JaxFrame(on_device(series), columns=["x"]), pd.DataFrame(series, columns=["x"]))
+
+
+def test_series_of_ours_are_rows_whose_labels_are_aligned():
+    rows = [pd.Series([1, 2], ["a", "b"], name="x"), pd.Series([3, 4], ["b", "c"], name="y")]
+    assert_same(JaxFrame([on_device(row) for row in rows]), pd.DataFrame(rows))

@@ -33,6 +33,9 @@ CALLS = {
     "fillna": lambda one, other: one.fillna(other),
     "combine_first": lambda one, other: one.combine_first(other),
     "frames": lambda one, other: one.to_frame("x").combine_first(other.to_frame("x")),
+    "rows with values": lambda one, other: (
+        one[::2].to_frame("x").combine_first(other.to_frame("x")[::2])
+    ),
 }
 
 
