@@ -265,9 +265,10 @@ CASES: dict[str, Case] = {
     ),
     "select_rank": Case((FLOAT,), lambda x: local.select_rank(x, jnp.array([0, 100, 10_000]))),
     "random_permutation": Case(
+        # Without an argument the program would be compiled for the CPU of this machine.
         (INT,),
-        lambda x: local.random_permutation(_key(), len(x)),
-        lambda x: jax.random.permutation(_key(), len(x)),
+        lambda x: local.random_permutation(jax.random.key(x[0]), len(x)),
+        lambda x: jax.random.permutation(jax.random.key(x[0]), len(x)),
         MANY_ROWS,
     ),
     "shuffle": Case(
