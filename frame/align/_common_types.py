@@ -20,6 +20,9 @@ from ..table._units import finest_unit, is_past, units_per, with_units
 from ._number_keys import number_keys
 from ._object_keys import common_objects
 
+# Kinds of columns that pandas joins with no other one.
+_KINDS_APART = {"datetime", "timedelta", "period"}
+
 
 def common_pair(
     left: Column,
@@ -36,8 +39,9 @@ def common_pair(
 
     Raises:
         OutOfBoundsDatetime, OutOfBoundsTimedelta: a time is past the range of the finer unit.
-        NotImplementedError: bools with numbers, or complex numbers with real ones.
-        ValueError: the kinds have no common type.
+        NotImplementedError: bools with numbers, complex numbers with real ones, or kinds that
+            pandas compares as objects.
+        ValueError: kinds that pandas does not compare.
     """
     if "object" in (left.kind, right.kind) and not one_is_empty:
         return common_objects(left, right, name, counts)
@@ -53,10 +57,24 @@ def common_pair(
         return pair
     if one_is_empty:
         return left, right
+    if _compare_as_objects(left, right):
+        raise NotImplementedError(
+            f"merge: key {name!r} must be of one kind in both frames, got {left.dtype_name} and "
+            f"{right.dtype_name}, which pandas compares as objects. Convert both with "
+            "astype(object)."
+        )
     raise ValueError(
         f"You are trying to merge on {left.dtype_name} and {right.dtype_name} columns "
         f"for key '{name}'. If you wish to proceed you should use pd.concat"
     )
+
+
+def _compare_as_objects(left: Column, right: Column) -> bool:
+    """Whether pandas joins columns of two kinds, by their values as Python objects."""
+    kinds = {left.kind, right.kind}
+    if kinds & _KINDS_APART:
+        return kinds <= _KINDS_APART and "period" in kinds
+    return kinds != {"number", "string"} or left.is_bool or right.is_bool
 
 
 def in_one_encoding(

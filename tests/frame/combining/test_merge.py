@@ -330,3 +330,34 @@ def test_strings_of_which_some_are_on_one_side_alone(how, sort, sizes):
         expected = change(sides[0]).merge(change(sides[1]), on="k", how=how, sort=sort)
         result = frames[0].merge(frames[1], on="k", how=how, sort=sort)
         pd.testing.assert_frame_equal(result.to_pandas(), expected)
+
+
+KEYS = {
+    "floats": [1.0, 2.0],
+    "bools": [True, False],
+    "strings": ["a", "b"],
+    "datetimes": pd.to_datetime(["2024-01-01", "2024-01-02"]),
+    "timedeltas": pd.to_timedelta([1, 2]),
+    "periods": pd.PeriodIndex(["2024-01", "2024-02"], freq="M"),
+    "dates": pd.array([1, 2], "date32[pyarrow]"),
+}
+
+
+@pytest.mark.parametrize("left", KEYS)
+@pytest.mark.parametrize("right", KEYS)
+def test_keys_of_two_kinds_are_refused_as_in_pandas_or_by_name(left, right):
+    a, b = (pd.DataFrame({"k": KEYS[side]}) for side in (left, right))
+    if left == right:
+        return
+    try:
+        pd.merge(a, b, on="k")
+    except ValueError as error:
+        with pytest.raises(ValueError, match="You are trying to merge on") as raised:
+            merge(JaxFrame(a), JaxFrame(b), on="k")
+        assert str(raised.value).partition("columns")[2] == str(error).partition("columns")[2]
+        return
+    # pandas compares the values of these as objects.
+    with pytest.raises(NotImplementedError, match=r"merge: key 'k' must .* Convert .* with astype"):
+        merge(JaxFrame(a), JaxFrame(b), on="k")
+    a, b = a.astype(object), b.astype(object)
+    assert_same(merge(JaxFrame(a), JaxFrame(b), on="k").k, pd.merge(a, b, on="k").k)
