@@ -349,12 +349,15 @@ def test_keys_of_two_kinds_are_refused_as_in_pandas_or_by_name(left, right):
     a, b = (pd.DataFrame({"k": KEYS[side]}) for side in (left, right))
     if left == right:
         return
+    refusal = None
     try:
         pd.merge(a, b, on="k")
     except ValueError as error:
+        refusal = str(error)
+    if refusal is not None:
         with pytest.raises(ValueError, match="You are trying to merge on") as raised:
             merge(JaxFrame(a), JaxFrame(b), on="k")
-        assert str(raised.value).partition("columns")[2] == str(error).partition("columns")[2]
+        assert str(raised.value).partition("columns")[2] == refusal.partition("columns")[2]
         return
     # pandas compares the values of these as objects.
     with pytest.raises(NotImplementedError, match=r"merge: key 'k' must .* Convert .* with astype"):
