@@ -52,10 +52,12 @@ class Interpolation(NDFrame):
         """
         only_rows("interpolate", axis, self, "Transpose first.")
         direction = "forward" if limit_direction is None else limit_direction.lower()
-        if method != "linear":
+        is_complex = any(one.dtype.kind == "c" for one in self._table.columns)
+        if method != "linear" or is_complex:
             how = {"axis": axis, "limit": limit, "limit_direction": limit_direction}
+            what = "complex numbers" if is_complex else "a method other than 'linear'"
             return by_pandas(
-                self, "interpolate: a method other than 'linear'", "Leave it out.",
+                self, f"interpolate: {what}", "Interpolate floats by 'linear'.",
                 lambda data: data.interpolate(method, limit_area=limit_area, **how),
             )  # fmt: skip
         if direction not in _DIRECTIONS:

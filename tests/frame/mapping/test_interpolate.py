@@ -2,9 +2,11 @@
 """interpolate."""
 
 import jax
+import numpy as np
+import pandas as pd
 import pytest
 from frame_examples import mixed_frame
-from frame_parity import assert_parity, assert_same_error, on_device
+from frame_parity import assert_parity, assert_same, assert_same_error, on_device
 
 FRAME = mixed_frame()[["x", "f", "k"]]
 
@@ -48,3 +50,9 @@ def test_wrong_uses_are_pandas_errors():
     assert_same_error(lambda f: f.interpolate(), mixed_frame()[["s"]])
     with pytest.raises(NotImplementedError, match="other than 'linear'"):
         jax.jit(lambda f: f.interpolate("time"))(on_device(FRAME))
+
+
+@pytest.mark.filterwarnings("ignore:interpolate. complex numbers")
+def test_complex_numbers():
+    column = pd.Series([1 + 1j, np.nan, 2 + 2j])
+    assert_same(on_device(column).interpolate(), column.interpolate())
