@@ -155,12 +155,25 @@ def needs_all_rows(part: Node) -> bool:
     """Whether the dtypes of batches do not give the dtype of all rows.
 
     A choice between two columns has the dtype of the second one if a value is replaced and a value
-    of the second one does not fit the first, maybe in another batch.
+    of the second one does not fit the first, maybe in another batch. A `map` of nullable integers
+    has floats if it finds some of them and misses others, maybe in another batch.
     """
     if not isinstance(part, Call) or part.method not in ("column", "apply"):
         return False
     expression = part.arguments.get("expression")
     if expression is not None:
+        if expression.function == "map":
+            return _is_nullable(expression.children[0].evaluate, part.inputs[0].empty)
         return expression.function in _CHOICES and len(expression.children) > 2
     slots = [one for one in part.arguments["operands"] if isinstance(one, Slot)]
+    if part.arguments["function"] == "map":
+        return _is_nullable(lambda mapped: mapped, part.inputs[slots[0].position].empty)
     return part.arguments["function"] in _CHOICES and len(slots) > 2
+
+
+def _is_nullable(evaluate: Callable[[Any], object], rows: Any) -> bool:
+    """Whether a column that is evaluated of a frame without rows has a nullable dtype."""
+    with contextlib.suppress(Exception):
+        column = evaluate(rows)
+        return isinstance(column, SeriesBase) and column._only.is_nullable
+    return False

@@ -123,6 +123,8 @@ class GroupState:
                 rows = rows.assign(**{f"r{column}": rows[value].astype(real)})
                 value = f"r{column}"
             columns[name] = (value, _of_rows(part))
+            if part == "sum" and of.kind == "object":
+                columns[_count_of(name)] = (value, "count")
         groups = rows.groupby(keys, sort=False, dropna=self.grouping.dropna, as_index=False)
         partial = groups.agg(**columns)
         for name, (column, part) in self.grouping.parts.items():
@@ -151,6 +153,12 @@ class GroupState:
             moved = _moved_squares(*(one._only.data for one in (*pieces, *whole)))
             rows = rows.assign(**{name: pieces[-1]._with_columns([Column(moved)])})
         merged = {name: (name, _of_parts(part)) for name, (_, part) in parts.items()}
+        for name in list(merged):
+            count = _count_of(name)
+            if count in rows._names:
+                # The sum of no objects is the number 0, which cannot be added to other objects.
+                rows = rows.assign(**{name: rows[name].where(rows[count] > 0, None)})
+                merged |= {name: (name, "sum"), count: (count, "sum")}
         groups = rows.groupby(keys, sort=False, dropna=self.grouping.dropna, as_index=False)
         return groups.agg(size=("size", "sum"), **self._numbers, **merged)
 
@@ -217,6 +225,11 @@ class GroupState:
             return parts[0]
         arrays = tuple(part.data for part in parts)
         return Column(_finished(arrays, output.function, output.ddof))
+
+
+def _count_of(name: str) -> str:
+    """The partial column that counts the objects of a sum."""
+    return f"count of {name}"
 
 
 def _of_rows(part: str) -> str:

@@ -118,6 +118,20 @@ FOUND = {
             pa.Table.from_pandas(pd.DataFrame({"p": pd.PeriodIndex([None, "2024-01"], freq="M")})),
         ],
     ),
+    "a map of nullable integers that finds them in one batch alone": (
+        ["f.assign(z=f['v'].map({0: 255}))"],
+        [
+            pa.Table.from_pandas(pd.DataFrame({"v": pd.array([0, -(2**63)], dtype="Int64")})),
+            pa.table({"k": [1]}),
+        ],
+    ),
+    "sums of objects of a group without values in a batch": (
+        ["f.groupby('k', as_index=False)['b'].sum()"],
+        [
+            pa.table({"b": pa.array([b"a", None, None, b"b"], pa.binary()), "k": [1, 1, 2, 1]}),
+            pa.table({"k": [1]}),
+        ],
+    ),
     "a sort of nullable integers that are equal as floats": (
         ["f.sort_values(['v'], kind='stable')"],
         [
