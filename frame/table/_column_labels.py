@@ -36,7 +36,7 @@ class Labels:
 
     def _describe(self, each: tuple[Hashable, ...], names: tuple[Hashable, ...]) -> None:
         # Whether a user has the index, and may change its names.
-        self.is_shown = False
+        self.is_shown: bool = False
         self._each, self._names = each, names
         self._hash = hash((each, names))
 

@@ -19,7 +19,7 @@ from ..table._column import Array, Column, ColumnType, fill_missing
 from ..table._dictionary import Dictionary, string_index
 from ..table._dtypes import wide
 from ..table._layout import Layout
-from ..table._ndframe import NDFrame, SeriesBase
+from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._object_functions import objects_apart, of_rows
 from ..table._table import Count, Table, is_row
 from ..table._take import hole_kind, with_holes
@@ -256,4 +256,5 @@ def numeric_part(of: NDFrame) -> Any:
         if of._only.is_numeric:
             return of
         raise TypeError(f"numeric_only: the series must hold numbers, got {of._only.dtype_name}.")
+    assert isinstance(of, FrameBase)
     return of._columns_at(of._pick(lambda column: column.counts_as_number))
