@@ -73,7 +73,8 @@ def _compare_as_objects(left: Column, right: Column) -> bool:
     """Whether pandas joins columns of two kinds, by their values as Python objects."""
     kinds = {left.kind, right.kind}
     if kinds & _KINDS_APART:
-        return kinds <= _KINDS_APART and "period" in kinds
+        has_zone = left.type.zone is not None or right.type.zone is not None
+        return kinds <= _KINDS_APART and "period" in kinds and not has_zone
     return kinds != {"number", "string"} or left.is_bool or right.is_bool
 
 

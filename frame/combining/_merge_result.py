@@ -11,7 +11,7 @@ import pandas as pd
 
 from ...primitives.staging import tiered
 from ..align._common_types import common_pair
-from ..align._join_types import JoinType
+from ..align._join_types import RIGHT_ANTI, JoinType
 from ..align._number_keys import check_labels
 from ..table._column import Array, Column, ColumnType
 from ..table._column_labels import Labels
@@ -54,8 +54,7 @@ def merged_frame(
     if indicator is not None:
         columns.append(Column(_origin(pairs.left.row_ids, pairs.right.row_ids), None, INDICATOR))
         of_columns = of_columns.insert(len(of_columns), indicator)
-    zone_of_right = join is not None and join.keeps == (False, True)
-    merged = _Merged(plan, pairs, left, right, kept, columns, of_columns, zone_of_right)
+    merged = _Merged(plan, pairs, left, right, kept, columns, of_columns, join is RIGHT_ANTI)
     return merged.frame(RANGE if join is None or named is None else merged.index(join, named))
 
 
@@ -71,7 +70,7 @@ class _Merged:
     kept: Sequence[int]
     columns: list[Column]
     labels: pd.Index
-    zone_of_right: bool
+    is_right_anti: bool
 
     def _fill_keys(self, index: RowIndex) -> RowIndex:
         """Fills each key from the left side, or from the right if the left row is absent.
@@ -97,6 +96,9 @@ class _Merged:
 
     def _fill_column(self, key: Key) -> None:
         position = self._position(key.name)
+        if self.is_right_anti:
+            (self.columns[position],) = self.pairs.right.take([key.right.column])
+            return
         if key.name in self.left._labels:
             own = self.pairs.left
         elif key.name in self.right._labels.index.take(self.kept):
@@ -122,9 +124,9 @@ class _Merged:
         return self._in_common_dtype(key, merged)
 
     def _in_common_dtype(self, key: Key, column: Column) -> Column:
-        """Times in the finer unit and one zone, and bools with a mask if a side has one.
+        """Times in the finer unit and the left zone, and bools with a mask if a side has one.
 
-        Whatever rows match: the zone is that of the right side in a right join alone.
+        This does not depend on the rows that match.
 
         An anti join keeps the dtype of its side.
         """
@@ -137,8 +139,7 @@ class _Merged:
         if _has_two_units(key):
             unit = finest_unit(key.left.column, key.right.column)
             column = with_unit(column, unit, self.pairs.num_rows)
-        side = key.right if self.zone_of_right else key.left
-        if column.type.zone != (zone := side.column.type.zone):
+        if column.type.zone != (zone := key.left.column.type.zone):
             kind = dataclasses.replace(column.type, zone=zone)
             column = Column(column.data, None, kind)
         return column

@@ -304,22 +304,32 @@ _MASKED = {np.dtype(np.int64): "Int64", np.dtype(np.uint64): "UInt64"}
 
 def _while_aligned(*columns: Column) -> list[str | None]:
     """The nullable dtype of each column that keeps its integers exact while rows are aligned."""
-    for one in columns:
-        if not one.is_numeric or one.valid is not None or one.is_nullable or is_traced(one.data):
-            return [None, None]
+    are_plain = [
+        one.is_numeric and one.valid is None and not one.is_nullable and not is_traced(one.data)
+        for one in columns
+    ]
     if _are_mixed(*columns):
-        return [_MASKED.get(one.dtype) for one in columns]
-    return [_MASKED.get(np.result_type(*(one.dtype for one in columns)))] * 2
+        return [
+            _MASKED.get(one.dtype) if plain else None
+            for one, plain in zip(columns, are_plain, strict=True)
+        ]
+    common = np.result_type(*(one.dtype for one in columns)) if all(are_plain) else None
+    return [None if common is None else _MASKED.get(common)] * 2
 
 
 def _are_mixed(*columns: Column) -> bool:
     """Whether the common dtype of columns is that of objects: bools beside numbers, say."""
+    # No nullable dtype holds complex numbers.
+    has_nullable = any(one.is_nullable for one in columns)
     types = {
         one.type
         if one.kind == "category"
-        else (one.kind, one.is_bool, one.type.zone, one.type.freq)
+        else (
+            one.kind, one.is_bool, one.type.zone, one.type.freq,
+            has_nullable and one.dtype.kind == "c",
+        )
         for one in columns
-    }
+    }  # fmt: skip
     return len(types) > 1
 
 
@@ -366,7 +376,7 @@ def _filled(column: Column, other: Column, owners: tuple[Column, Column], table:
     if dtype.kind in "iu" or dtype.kind == filled.dtype.kind == "b":
         # A label of the result is one of either side, so that no value is missing.
         return Column(filled.data.astype(dtype))
-    if dtype.kind == "f" and filled.valid is None and filled.dtype.kind in "iuf":
+    if dtype.kind in "fc" and filled.valid is None and filled.dtype.kind in "iufc":
         return Column(filled.data.astype(dtype))
     return filled
 

@@ -100,13 +100,6 @@ FOUND = {
         ["f.assign(z=f['d'].replace(pd.Timedelta(0), pd.Timedelta(1)))"],
         [pa.table({"d": pa.array([0, 3, 3], pa.duration("us"))}), pa.table({"k": [1]})],
     ),
-    "a right join by times of two zones, without left rows": (
-        ["merge(f, g, on='t', how='right', suffixes=('', '_g'))"],
-        [
-            pa.table({"t": pa.array([], pa.timestamp("ns", "Australia/Lord_Howe"))}),
-            pa.table({"t": pa.array([10**15], pa.timestamp("ns", "Europe/Berlin"))}),
-        ],
-    ),
     "a comparison of objects without rows": (
         ["f.assign(y=(f['b'] != b''))"],
         [pa.table({"b": pa.array([], pa.binary())}), pa.table({"k": [1]})],

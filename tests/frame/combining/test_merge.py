@@ -337,6 +337,7 @@ KEYS = {
     "bools": [True, False],
     "strings": ["a", "b"],
     "datetimes": pd.to_datetime(["2024-01-01", "2024-01-02"]),
+    "zoned times": pd.to_datetime(["2024-01-01", "2024-01-02"]).tz_localize("Europe/Berlin"),
     "timedeltas": pd.to_timedelta([1, 2]),
     "periods": pd.PeriodIndex(["2024-01", "2024-02"], freq="M"),
     "dates": pd.array([1, 2], "date32[pyarrow]"),
@@ -364,3 +365,18 @@ def test_keys_of_two_kinds_are_refused_as_in_pandas_or_by_name(left, right):
         merge(JaxFrame(a), JaxFrame(b), on="k")
     a, b = a.astype(object), b.astype(object)
     assert_same(merge(JaxFrame(a), JaxFrame(b), on="k").k, pd.merge(a, b, on="k").k)
+
+
+@pytest.mark.parametrize("how", ["inner", "left", "right", "outer", "left_anti", "right_anti"])
+def test_keys_of_two_zones_have_one_zone_whatever_the_rows(how):
+    berlin = pd.to_datetime(["2024-01-01", "2024-01-02"]).tz_localize("Europe/Berlin")
+    found = set()
+    for left, right in ((2, 2), (2, 1), (0, 2), (2, 0), (0, 0)):
+        a = pd.DataFrame({"t": berlin[:left], "x": range(left)})
+        b = pd.DataFrame({"t": berlin[:right].tz_convert("UTC"), "y": range(right)})
+        merged = merge(JaxFrame(a), JaxFrame(b), on="t", how=how)
+        lazy = JaxFrame(a).lazy().merge(JaxFrame(b).lazy(), on="t", how=how)
+        found |= {merged.t.dtype, lazy.schema["t"], lazy.collect().t.dtype}
+        if left and right and "anti" not in how:
+            assert merged.t.dtype == pd.merge(a, b, on="t", how=how).t.dtype
+    assert len(found) == 1
