@@ -449,10 +449,9 @@ def quantile_bins(
     """The bin of each row and the inner edges."""
     num_valid = len(x) if num_valid is None else num_valid
     is_row = (np.arange(len(x)) < num_valid) & (x == x)
-    q = np.arange(1, num_bins) / num_bins
     rows = np.sort(x[is_row])
-    # The rule "lower" of `numpy.quantile`, which has no bools and no narrow floats.
-    ranks = np.floor(q * max(len(rows) - 1, 0)).astype(np.int64)
+    # The rule "lower" of `numpy.quantile`, without its rounding.
+    ranks = np.arange(1, num_bins) * max(len(rows) - 1, 0) // num_bins
     edges = rows[ranks] if len(rows) else np.zeros(num_bins - 1, x.dtype)
     bins = np.array([np.sum(edges < value) for value in x], np.int64)
     return np.where(is_row, bins, num_bins), edges

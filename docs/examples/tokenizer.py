@@ -117,6 +117,8 @@ def merge_pair(
 def train(words: Ragged, counts: Array, num_merges: int, axis_name: str | None = None) -> Merges:
     """Learns merges from words and their counts; with an axis, from the words of all its shards."""
     vocabulary = NUM_BYTES + num_merges
+    if vocabulary**2 > 2**31:
+        raise ValueError(f"train: num_merges must be at most 46,084, got {num_merges}.")
 
     def step(state: tuple[Array, Array], merged: Array) -> tuple[Any, Merges]:
         tokens, word_ids = state

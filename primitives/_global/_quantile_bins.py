@@ -33,10 +33,10 @@ def quantile_bins(
 
     Returns:
         `QuantileBins(bin_ids, edges)`: the bin of each row, int32, `num_bins` for NaN and for
-        padding; and the inner edges, of the dtype of `x`. An edge is a row: the quantile
-        `(b + 1) / num_bins` of the rows that are not NaN, by the rule "lower". Without such rows
-        edges are zeros. For new rows the bins are `searchsorted(edges, x)`. On a mesh ids are
-        sharded like the rows, and every device gets the edges.
+        padding; and the inner edges, of the dtype of `x`. Edge `b` is a row: of n rows that are
+        not NaN that of rank `(b + 1) * (n - 1) // num_bins`, a quantile by the rule "lower".
+        Without such rows edges are zeros. For new rows the bins are `searchsorted(edges, x)`. On a
+        mesh ids are sharded like the rows, and every device gets the edges.
 
     Raises:
         TypeError: a dtype that is not a key dtype, `num_bins` is traced, or `mesh` is not a mesh.

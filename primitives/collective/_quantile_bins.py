@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from ..contract._arguments import as_num_valid
 from ..contract._typing import ArrayLike, Integer
 from ..local import QuantileBins
-from ..local.parts import as_bin_arguments, has_bin, inner_ranks, place_in_bins
+from ..local.parts import as_bin_arguments, has_bin, place_in_bins, ranks_of_parts
 from ._axis import AxisName, as_shards, num_shards_on
 from ._select_rank import select_wide
 from ._wide_counts import WideCount, psum_wide, subtract, widen
@@ -30,8 +30,9 @@ def quantile_bins(
 
     Returns:
         `QuantileBins(bin_ids, edges)`: the bin of each of this shard's rows, int32, `num_bins` for
-        NaN and for padding; and the inner edges, the same on every shard: the quantiles of the
-        rows that are not NaN, by the rule "lower". Without such rows edges are zeros.
+        NaN and for padding; and the inner edges, the same on every shard. Edge `b` is a row: of n
+        rows that are not NaN that of rank `(b + 1) * (n - 1) // num_bins`. Without such rows edges
+        are zeros.
 
     Raises:
         TypeError: a dtype that is not a key dtype, or `num_bins` is traced.
@@ -65,10 +66,9 @@ def quantile_bins(
     count = psum_wide(of_shard, axis_name)
     if num_bins > 1:
         last = subtract(count, widen(jnp.ones((), jnp.int32)))
-        ranks = inner_ranks(*last, num_bins)
+        wanted = WideCount(*ranks_of_parts(*last, num_bins))
         # NaN comes after all numbers, so the numbers have the first ranks.
         total = psum_wide(valid, axis_name)
-        wanted = WideCount(ranks.high, ranks.low)
         found = select_wide(column, wanted, total, valid, axis_name)
         is_any = jax.lax.bitwise_or(count.high, count.low) != 0
         edges = jnp.where(is_any, found, edges)

@@ -2,10 +2,10 @@
 """Functions with a derivative of their own that also hold inside of loops.
 
 `jax.custom_jvp` loses its rule where `jax.lax.scan` is differentiated in reverse: JAX keeps the
-function, and differentiates that when the gradient itself is differentiated. A kernel has no
-derivative, and bits have one of zero, so the second derivative would be refused, or wrong. Here the
-result is computed first, without a derivative, and one operation gives it the derivative of the
-rule. An operation stays whole in a loop.
+function alone there, so a second derivative is that of the function. A kernel has no derivative,
+and bits have one of zero: the second derivative would be refused, or wrong. Here the result is
+computed first, without a derivative, and one operation gives it the derivative of the rule. An
+operation stays whole in a loop.
 """
 
 import dataclasses
@@ -178,7 +178,7 @@ def _batched(axis_data: Any, args: Any, dims: Any, *, rule: Any, num_results: in
     ]
     has_batch = tuple(dim is not None for dim in dims)
     own, of_leaves = has_batch[:num_results], has_batch[num_results:]
-    # A Hessian has a batch of tangents alone, which is not one of these arguments.
+    # In a Hessian the tangents alone have a batch: there the rule stays as it is.
     if any(has_batch):
         rule = _BatchedRule(rule, own, of_leaves, axis_data.size, axis_data.spmd_name)
     bound = with_tangent_p.bind(*args, rule=rule, num_results=num_results)

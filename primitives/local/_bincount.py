@@ -13,6 +13,7 @@ from ..contract._arguments import (
     as_num_valid,
     as_rows,
     as_static_int,
+    num_rows_of,
     type_of,
 )
 from ..contract._typing import Array, ArrayLike, Integer, PyTree, Shaped
@@ -85,6 +86,8 @@ def as_count_arguments(
             f"{type_of(ids)}. Use jax.vmap for a batch."
         )
     num_bins = as_static_int(num_bins, caller, "num_bins", 1, MAX_SHARD_ROWS)
+    if weights is not None:
+        num_rows_of(weights, caller, "weights")
     return ids, num_bins, as_rows(weights, ids.shape[0], caller, "weights")
 
 

@@ -14,7 +14,7 @@ from ..contract._take import take_rows
 from ..contract._typing import Array, ArrayLike, Int, Integer, Shaped
 from ..kernels.sort._radix_sort import argsort_columns
 from ..tiers._tiered import tiered
-from ._quantile_ranks import RankPosition, quantile_positions
+from ._quantile_ranks import ranks_of_parts
 from ._searchsorted import searchsorted
 
 # As many as ids of 16 bits hold.
@@ -40,9 +40,9 @@ def quantile_bins(
 
     Returns:
         `QuantileBins(bin_ids, edges)`: the bin of each row, int32, `num_bins` for NaN and for
-        padding; and the inner edges, of the dtype of `x`. An edge is a row: the quantile
-        `(b + 1) / num_bins` of the rows that are not NaN, by the rule "lower". Without such rows
-        edges are zeros. For new rows the bins are `searchsorted(edges, x)`.
+        padding; and the inner edges, of the dtype of `x`. Edge `b` is a row: of n rows that are
+        not NaN that of rank `(b + 1) * (n - 1) // num_bins`, a quantile by the rule "lower".
+        Without such rows edges are zeros. For new rows the bins are `searchsorted(edges, x)`.
 
     Raises:
         TypeError: a dtype that is not a key dtype, or `num_bins` is traced.
@@ -83,19 +83,12 @@ def _bins_on_one_device(column: Array, valid: Array, num_bins: int) -> QuantileB
     if column.shape[0] == 0:
         return place_in_bins(column, jnp.zeros(num_bins - 1, column.dtype), valid)
     last = jnp.maximum(count - 1, 0).astype(jnp.uint32)
-    ranks = inner_ranks(jnp.zeros_like(last), last, num_bins).low.astype(jnp.int32)
+    ranks = ranks_of_parts(jnp.zeros_like(last), last, num_bins)[1].astype(jnp.int32)
     # NaN comes after all numbers.
     order = argsort_columns(ordered_words((column,), (False,)), valid)
     edges = take_rows(column, take_rows(order, ranks, is_unique=False), is_unique=False)
     edges = jnp.where(count > 0, edges, jnp.zeros((), edges.dtype))
     return place_in_bins(column, edges, valid)
-
-
-def inner_ranks(last_high: Array, last_low: Array, num_bins: int) -> RankPosition:
-    """The positions of the inner edges, given the last rank as two words."""
-    q = np.arange(1, num_bins) / num_bins
-    q = jnp.asarray(q, jax.dtypes.canonicalize_dtype(float))
-    return quantile_positions(last_high, last_low, q)
 
 
 def has_bin(column: Array, valid: Array) -> Array:

@@ -79,6 +79,27 @@ def _exact_positions(last_high: Array, last_low: Array, q: Array) -> RankPositio
     )
 
 
+def ranks_of_parts(last_high: Array, last_low: Array, num_parts: int) -> tuple[Array, Array]:
+    """The ranks `b * last // num_parts` for b from 1 to `num_parts - 1`, exact, as two words.
+
+    `num_parts` has 16 bits.
+    """
+    divisor = np.uint32(num_parts)
+    quotients, rest = [], jnp.zeros_like(last_low)
+    # Long division, by digits of 16 bits.
+    for word in (last_high, last_low):
+        for digit in (word >> _HALF, word & _HALF_MASK):
+            part = (rest << _HALF) | digit
+            quotients.append(part // divisor)
+            rest = part % divisor
+    high, low = ((a << _HALF) | b for a, b in (quotients[:2], quotients[2:]))
+    factors = jnp.arange(1, num_parts, dtype=jnp.uint32)
+    carried, rank = _product(jnp.broadcast_to(low, factors.shape), factors)
+    more = factors * rest // divisor
+    rank = rank + more
+    return high * factors + carried + (rank < more).astype(jnp.uint32), rank
+
+
 def _product(a: Array, b: Array) -> tuple[Array, Array]:
     """The 64-bit product of two words, computed by halves."""
     a_high, a_low, b_high, b_low = a >> _HALF, a & _HALF_MASK, b >> _HALF, b & _HALF_MASK

@@ -134,9 +134,26 @@ def host_map(
                 "host_map: a derivative needs the argument jvp, got None. Pass a JAX function "
                 "jvp(xs, tangents, results), or jax.lax.stop_gradient(xs) in place of xs."
             )
-        return jvp(*primals, *tangents, results)
+        moved = jvp(*primals, *tangents, results)
+        _check_tangents(moved, results)
+        return moved
 
     return mapped(xs)
+
+
+def _check_tangents(moved: Any, results: Any) -> None:
+    """Checks what the user's `jvp` returns."""
+    same = jax.tree.structure(moved) == jax.tree.structure(results)
+    if not same or not all(
+        jnp.shape(tangent) == result.shape and jnp.result_type(tangent) == result.dtype
+        for tangent, result in zip(jax.tree.leaves(moved), jax.tree.leaves(results), strict=True)
+        if jnp.issubdtype(result.dtype, jnp.inexact)
+    ):
+        given, wanted = (jax.tree.map(type_of, tree) for tree in (moved, results))
+        raise TypeError(
+            "host_map: jvp must return tangents of the structure, shapes and dtypes of the "
+            f"results, {wanted}, got {given}."
+        )
 
 
 class _Plan(NamedTuple):

@@ -58,6 +58,10 @@ ERRORS = {
         lambda: local.bincount(IDS, 3, weights=np.zeros(3)),
         "bincount: every leaf of weights must have 4 rows along its leading axis, got float64[3].",
     ),
+    "nothing": (
+        lambda: local.bincount(IDS, 3, weights={}),
+        "bincount: weights must hold at least one array, got an empty pytree.",
+    ),
     "none": (
         lambda: local.bincount(IDS, 0),
         "bincount: num_bins must be in [1, 2147483647], got 0.",

@@ -6,6 +6,7 @@ import numpy as np
 import oracles
 import pytest
 from jaxframes.primitives import local
+from jaxframes.primitives.local._quantile_ranks import ranks_of_parts
 
 
 def check(x, num_bins, num_valid=None):
@@ -40,6 +41,23 @@ def test_dtypes(dtype):
 def test_integers_past_the_range_of_floats_are_exact():
     x = 2**62 + np.arange(9, dtype=np.int64)
     assert check(x, 3).bin_ids.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+
+
+@pytest.mark.parametrize("num_rows", [50, 101, 2000])
+def test_ranks_are_exact(num_rows):
+    x = np.arange(num_rows, dtype=np.int32)
+    for num_bins in (num_rows - 1, num_rows, 49, 999):
+        check(x, num_bins)
+
+
+def test_ranks_past_32_bits_are_exact():
+    for last in (2**32 - 1, 2**40 + 12_345, 2**63 - 1):
+        words = jnp.uint32(last >> 32), jnp.uint32(last & 0xFFFFFFFF)
+        for num_parts in (2, 7, 1000, 65_535):
+            ranks = ranks_of_parts(*words, num_parts)
+            high, low = (np.asarray(one).astype(object) for one in ranks)
+            expected = [b * last // num_parts for b in range(1, num_parts)]
+            assert (high * 2**32 + low).tolist() == expected
 
 
 def test_infinities_zeros_and_rows_without_a_number():

@@ -352,6 +352,25 @@ def test_a_derivative_of_a_tree_of_rows():
     np.testing.assert_allclose(gradient["x"], xs["w"])
 
 
+@pytest.mark.parametrize(
+    ("jvp", "got"),
+    [
+        (lambda xs, dxs, ys: None, "None"),
+        (lambda xs, dxs, ys: jnp.ones((3, 2)), "float64[3,2]"),
+        (lambda xs, dxs, ys: dxs.sum(), "float64[]"),
+        (lambda xs, dxs, ys: dxs.astype(jnp.float32), "float32[3]"),
+        (lambda xs, dxs, ys: (dxs,), "('float64[3]',)"),
+    ],
+)
+def test_a_derivative_has_the_form_of_the_results(jvp, got):
+    message = (
+        "host_map: jvp must return tangents of the structure, shapes and dtypes of the results, "
+        f"float64[3], got {got}."
+    )
+    with raises(TypeError, message):
+        jax.grad(lambda xs: host_map(cube, xs, SCALAR, jvp=jvp).sum())(np.ones(3))
+
+
 def test_without_a_derivative_the_error_names_the_argument():
     message = (
         "host_map: a derivative needs the argument jvp, got None. Pass a JAX function "
