@@ -51,6 +51,10 @@ class FrameDot(FrameBase):
             return _of_objects(self, other)
         other = _on_device(other, self._layout)
         left = _numbers(self._table.columns)
+        if not left or (isinstance(other, FrameBase) and not other._table.columns):
+            raise NotImplementedError(
+                "dot: both sides must have a column, got a frame without one. The product is zeros."
+            )
         if isinstance(other, NDFrame):
             if is_traced(other._table.index, other._table.num_rows):
                 raise NotImplementedError(

@@ -102,3 +102,10 @@ def test_objects_that_are_numbers():
             assert found == left @ right
         else:
             assert_same(found, left @ right)
+
+
+def test_a_frame_without_columns_is_refused():
+    frame = on_device(pd.DataFrame({"a": [1.0, 2.0]}))
+    for left, right in ((frame[[]], frame[[]].T), (frame[:0], frame[:0].T), (frame.T, frame[[]])):
+        with pytest.raises(NotImplementedError, match="dot: both sides must have a column"):
+            left.dot(right)
