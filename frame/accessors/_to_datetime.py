@@ -19,7 +19,7 @@ from ..table._table import Count, Table, is_row
 from ..table._take import any_missing, position
 from ..table._tracing import at_once, is_traced
 from ..table._types import Options
-from ..table._wall_times import in_zone
+from ..table._units import in_zone
 from ..table._zones import in_utc, zone_label
 from ._str import used_codes
 

@@ -23,7 +23,7 @@ from ..table._row_index import RANGE, RowIndex, common_frequency, label_dtype
 from ..table._table import Table
 from ..table._take import coalesced, moved_index
 from ..table._tracing import is_traced
-from ..table._units import finest_unit, with_unit
+from ..table._units import finest_unit, in_zone, with_unit
 from ._merge_plan import Key, KeyArguments, MergePlan
 from ._row_pairs import RowPairs, SideRows
 
@@ -139,10 +139,8 @@ class _Merged:
         if _has_two_units(key):
             unit = finest_unit(key.left.column, key.right.column)
             column = with_unit(column, unit, self.pairs.num_rows)
-        if column.type.zone != (zone := key.left.column.type.zone):
-            kind = dataclasses.replace(column.type, zone=zone)
-            column = Column(column.data, None, kind)
-        return column
+        zone = key.left.column.type.zone
+        return column if column.type.zone == zone else in_zone(column, zone)
 
     def _position(self, label: Hashable) -> int:
         if type(label) is str:

@@ -23,8 +23,7 @@ from ..table._object_functions import as_objects
 from ..table._table import Count, is_row
 from ..table._take import settled
 from ..table._tracing import at_once, is_traced
-from ..table._units import with_unit
-from ..table._wall_times import in_zone
+from ..table._units import in_zone, with_unit
 from ..table._zones import zone_label
 from ._cast_lists import cast_to_lists, is_of_lists
 from ._nullable_values import cast_nullable, casts_nullable

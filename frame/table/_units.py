@@ -60,14 +60,16 @@ def with_units(columns: Sequence[Column], unit: str, counts: Sequence[Count]) ->
     return tuple(with_unit(column, unit, num_rows) for column, num_rows in pairs)
 
 
+def in_zone(column: Column, zone: str | None) -> Column:
+    """The same counts of time, labelled with a zone."""
+    return Column(column.data, column.valid, dataclasses.replace(column.type, zone=zone))
+
+
 def in_one_zone(columns: Sequence[Column]) -> tuple[Column, ...]:
     """Times with the zone of all of them, or UTC if they have several."""
     if len({column.type.zone for column in columns}) == 1:
         return tuple(columns)
-    return tuple(
-        Column(column.data, None, dataclasses.replace(column.type, zone="UTC"))
-        for column in columns
-    )
+    return tuple(in_zone(column, "UTC") for column in columns)
 
 
 def with_unit_if_exact(column: Column, unit: str, num_rows: Count) -> Column | None:

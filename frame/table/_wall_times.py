@@ -22,15 +22,10 @@ from ._table import Count, Table, is_row
 from ._take import gather
 from ._to_host import host_array
 from ._tracing import at_once, is_traced
-from ._units import PER_SECOND
+from ._units import PER_SECOND, in_zone
 from ._zones import PERIOD, RULES_START, zone_label, zone_table
 
 _NEVER = np.iinfo(np.int64).max
-
-
-def in_zone(column: Column, zone: str | None) -> Column:
-    """The same counts of time, labelled with a zone."""
-    return Column(column.data, column.valid, dataclasses.replace(column.type, zone=zone))
 
 
 def wall_times(column: Column) -> Column:

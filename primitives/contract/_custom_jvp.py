@@ -138,19 +138,9 @@ with_tangent_p.multiple_results = True
 
 
 @with_tangent_p.def_impl
-def _run(*args: Any, rule: Any, num_results: int) -> list[Any]:
-    del rule
-    return list(args[:num_results])
-
-
 @with_tangent_p.def_abstract_eval
-def _typed(*args: Any, rule: Any, num_results: int) -> list[Any]:
+def _results_of(*args: Any, rule: Any, num_results: int) -> list[Any]:
     del rule
-    return list(args[:num_results])
-
-
-def _lowered(ctx: Any, *args: Any, rule: Any, num_results: int) -> list[Any]:
-    del ctx, rule
     return list(args[:num_results])
 
 
@@ -185,6 +175,6 @@ def _batched(axis_data: Any, args: Any, dims: Any, *, rule: Any, num_results: in
     return bound, [0 if batched else None for batched in own]
 
 
-mlir.register_lowering(with_tangent_p, _lowered)
+mlir.register_lowering(with_tangent_p, lambda ctx, *args, **params: _results_of(*args, **params))
 ad.primitive_jvps[with_tangent_p] = _differentiated
 batching.fancy_primitive_batchers[with_tangent_p] = _batched

@@ -9,13 +9,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..contract._arguments import as_key, as_num_valid, as_static_int
-from ..contract._key_bits import ordered_words
-from ..contract._take import take_rows
 from ..contract._typing import Array, ArrayLike, Int, Integer, Shaped
-from ..kernels.sort._radix_sort import argsort_columns
 from ..tiers._tiered import tiered
 from ._quantile_ranks import ranks_of_parts
 from ._searchsorted import searchsorted
+from ._select_rank import select_rank
 
 # As many as ids of 16 bits hold.
 MOST_BINS = 2**16 - 1
@@ -85,8 +83,7 @@ def _bins_on_one_device(column: Array, valid: Array, num_bins: int) -> QuantileB
     last = jnp.maximum(count - 1, 0).astype(jnp.uint32)
     ranks = ranks_of_parts(jnp.zeros_like(last), last, num_bins)[1].astype(jnp.int32)
     # NaN comes after all numbers.
-    order = argsort_columns(ordered_words((column,), (False,)), valid)
-    edges = take_rows(column, take_rows(order, ranks, is_unique=False), is_unique=False)
+    edges = select_rank(column, ranks, num_valid=valid)
     edges = jnp.where(count > 0, edges, jnp.zeros((), edges.dtype))
     return place_in_bins(column, edges, valid)
 

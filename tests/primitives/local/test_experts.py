@@ -14,7 +14,7 @@ X = 1 + np.arange(NUM_TOKENS * WIDTH, dtype=np.float64).reshape(NUM_TOKENS, WIDT
 
 
 def experts_of(shape):
-    """Ids of which a few name no expert."""
+    """Ids of experts; a few are out of range."""
     return np.random.default_rng(0).integers(-1, NUM_EXPERTS + 1, shape).astype(np.int32)
 
 

@@ -34,7 +34,7 @@ def test_a_signature_has_the_smallest_hash_of_each_function():
 
 
 def test_agreement_estimates_similarity():
-    # Sets of 60, of which 60, 40, 20 and 0 are shared with the first.
+    # Sets of 60 values that share 60, 40, 20 and 0 with the first one.
     starts = np.array([0, 20, 40, 60])
     flat = (starts[:, None] + np.arange(60)).reshape(-1)
     sets = local.Ragged.from_lengths(flat, np.full(4, 60))
