@@ -37,8 +37,10 @@ def assuming_holes(is_on: bool = True) -> Iterator[None]:
 def with_holes_elsewhere(column: Column) -> Column:
     """Rows of a column that has missing values in other rows: these decide the dtype of all.
 
-    Integers become float64, bools get a mask, and other types have missing values anyway.
+    Integers become float64, bools and nullable columns get a mask, and other types have missing
+    values anyway.
     """
-    if column.can_miss or column.is_nullable:
+    if column.can_miss:
         return column
-    return show_holes(Column(column.data, column.mask(), column.type))
+    masked = Column(column.data, column.mask(), column.type)
+    return masked if column.is_nullable else show_holes(masked)

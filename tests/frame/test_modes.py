@@ -154,6 +154,13 @@ FOUND = {
         ["merge(f, g, on='bh', how='left')"],
         [pa.table({"bh": [True, False], "k": [1, 1]}), pa.table({"bh": [None, True, True]})],
     ),
+    "groups by a nullable key that a row misses": (
+        ["f.groupby('v')['x'].cummax()"],
+        [
+            pa.Table.from_pandas(pd.DataFrame({"v": pd.array([None], "Int64"), "x": [100]})),
+            pa.table({"k": [1]}),
+        ],
+    ),
 }
 
 

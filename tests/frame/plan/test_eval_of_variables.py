@@ -18,7 +18,7 @@ def found(f):
     assert len(x.shape) + len(other.shape) == 3
     evaluated = functions_for(f).eval
     return (
-        evaluated("x + 1"), evaluated("f.x * f.f - 2 * x"), evaluated("other * 2"),
+        evaluated("x + 1"), evaluated("f.x - 2 * f.f"), evaluated("other * 2"),
         evaluated("f.k > limit and f.b"), evaluated("f['k'] in numbers"),
         evaluated("f['a b'] + (f.i < 0)"), evaluated("sqrt(abs(x))"), evaluated("other + other"),
         evaluated("(x > 0) | f.b"), evaluated("-other"),
