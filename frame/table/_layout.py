@@ -10,6 +10,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from ...primitives._sized import in_steps
 from ...primitives.staging import tiered
+from ...primitives.tiers._placing import on_device
 from ...shardings._row_axes import RowAxes
 
 # Frames of few rows share their programs.
@@ -53,7 +54,8 @@ class Layout(RowAxes):
         """Places an array of a frame's capacity on the devices of its rows."""
         sharding = self.sharding
         if sharding is None:
-            return jax.device_put(rows)
+            (placed,) = on_device([rows])
+            return placed
         if isinstance(rows, np.ndarray):
             return jax.make_array_from_callback(rows.shape, sharding, lambda piece: rows[piece])
         return jax.device_put(rows, sharding)

@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
@@ -25,6 +24,7 @@ from ._elementwise_rules import HostArray
 from ._equal_rounding import NotInterpretable
 from ._kernel_calls import spent_in_kernels
 from ._pieces import for_xla
+from ._placing import on_device
 from ._program import Program
 from ._recent import compiled_entries, interpreted_entries
 
@@ -38,8 +38,6 @@ _COMPILE_SECONDS_OF_STEP = 1e-3
 # A program that was called so often is probably called in a loop. For few rows the interpreter
 # takes several times as long, but hundreds of calls to take as long as a compilation.
 _MOST_INTERPRETED_CALLS = 32
-# By then, what `asarray` compiles has paid.
-_CALLS_BEFORE_ASARRAY = 512
 # XLA runs a program on another thread, which must wake up first, unless it is small.
 _DISPATCH_SECONDS = 60e-6
 # A small program runs on the thread of the caller.
@@ -355,11 +353,10 @@ def _interpreted(entry: Entry, program: Program, leaves: list[Any]) -> Any:
         result.copy() if any(np.may_share_memory(result, leaf) for leaf in given) else result
         for result in results
     ]
-    # `asarray` takes 10 us less, but compiles a program for each shape.
-    if devices or entry.num_calls < _CALLS_BEFORE_ASARRAY:
+    if devices:
         arrays = jax.device_put(results, *devices)
     else:
-        arrays = list(map(jnp.asarray, results))
+        arrays = on_device(results, may_compile=mode() == "auto")
     entry.spend(time.perf_counter() - spent_in_kernels.seconds - start)
     return jax.tree.unflatten(entry.out_tree, arrays)
 

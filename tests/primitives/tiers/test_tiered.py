@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jaxframes.primitives import backend, local, staging
-from jaxframes.primitives.tiers import _background, _recent, _tiered
+from jaxframes.primitives.tiers import _background, _placing, _recent, _tiered
 from jaxframes.shardings import make_mesh, row_sharded
 
 pytestmark = pytest.mark.skipif(backend().cpu != "native", reason="interpreted with the kernels")
@@ -208,8 +208,9 @@ def test_the_interpreter_compiles_nothing(mode, caplog):
 def test_results_of_programs_that_are_called_often(monkeypatch):
     add = staging.tiered(lambda x: (x + 1, x < 2))
     x = jnp.arange(4)
-    monkeypatch.setattr(_tiered, "_CALLS_BEFORE_ASARRAY", 2)
+    monkeypatch.setattr(_placing, "_CALLS_BEFORE_COPY", 2)
     for _ in range(4):
+        _background.wait_until_compiled()
         sums, flags = add(x)
         assert (sums.tolist(), flags.tolist()) == ([1, 2, 3, 4], [True, True, False, False])
         assert (sums.dtype, sums.committed, sums.weak_type) == (x.dtype, False, False)
