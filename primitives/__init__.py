@@ -24,6 +24,7 @@ from ._global._reduce import reduce
 from ._global._reduce_by_key import reduce_by_key
 from ._global._repeat_rows import repeat_rows
 from ._global._run_length_encode import run_length_encode
+from ._global._sample import sample, segment_sample
 from ._global._scan import exclusive_scan, inclusive_scan
 from ._global._searchsorted import searchsorted
 from ._global._segment_normalize import segment_normalize, segment_softmax
@@ -72,6 +73,7 @@ from .local import (
     ReducedRuns,
     Repeated,
     RunLengths,
+    Sampled,
     TopK,
     Unique,
     Windowed,
@@ -94,6 +96,7 @@ __all__ = [
     "ReducedRuns",
     "Repeated",
     "RunLengths",
+    "Sampled",
     "TopK",
     "Unique",
     "Windowed",
@@ -127,6 +130,7 @@ __all__ = [
     "reduce_by_key",
     "repeat_rows",
     "run_length_encode",
+    "sample",
     "searchsorted",
     "segment_all",
     "segment_any",
@@ -145,6 +149,7 @@ __all__ = [
     "segment_quantile",
     "segment_rank",
     "segment_reduce",
+    "segment_sample",
     "segment_shift",
     "segment_softmax",
     "segment_std",

@@ -28,9 +28,9 @@ TREE_COLLECTIVES = {
 }  # fmt: skip
 # Public functions that take no rows.
 NOT_OPS = {"backend", "even_share"} | TREE_COLLECTIVES
-# `combine` takes what `dispatch` returns, and is in its case, and so do others; samples and
-# permutations take none.
-NOT_OPS |= {"combine", "random_permutation", "sample", "combine_from_experts", "lsh_bands"}
+# `combine` takes what `dispatch` returns, and is in its case, and so do others; a permutation takes
+# none.
+NOT_OPS |= {"combine", "random_permutation", "combine_from_experts", "lsh_bands"}
 # Other names of `segment_reduce`, with the same code and documentation.
 NAMED_FORMS = {f"segment_{op}" for op in SEGMENT_OPS}
 
@@ -195,6 +195,13 @@ def segmented_scan_by_id(f: Any, x: Any, rows: Any, segment_ids: Any, **at: Any)
 def segment_rank(f: Any, x: Any, segment_ids: Any, **at: Any) -> Any:
     ranks = {method: f(x, segment_ids, 3, method=method, **at) for method in RANK_METHODS}
     return ranks, f((segment_ids % 2, x), segment_ids // 2, 2, descending=(True, False), **at)
+
+
+def sample(f: Any, weights: Any, **at: Any) -> Any:
+    key, num_rows = jax.random.key(1), weights.shape[0]
+    weights = jax.lax.stop_gradient(weights)
+    weighted = [f(key, num_rows, 3, weights=weights, replace=one, **at) for one in (False, True)]
+    return weighted, f(key, num_rows, 30, replace=True, **at)
 
 
 def segment_sample(f: Any, segment_ids: Any, weights: Any, **at: Any) -> Any:
@@ -408,6 +415,7 @@ CASES = (
         lambda f, key, **at: f(key // 0.5, capacity=NUM_ROWS, **at),
         fixed=(0,),
     ),
+    OpCase("sample", (few_keys,), sample),
     OpCase(
         "searchsorted", (sorted_keys, keys), lambda f, key, queries, **at: f(key, queries, **at)
     ),

@@ -85,6 +85,6 @@ def test_the_guarantees_name_every_op_with_its_levels():
         op: " ".join(mark for mark, level in levels_of.items() if op in op_cases.ops_of(level))
         for op in ops
     }
-    no_rows = {"even_share": "C", "combine": "C", "random_permutation": "G C L", "sample": "L"}
+    no_rows = {"even_share": "C", "combine": "C", "random_permutation": "G C L"}
     no_rows |= {"combine_from_experts": "L", "lsh_bands": "L"}
     assert stated == exported | no_rows

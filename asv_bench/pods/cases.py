@@ -86,6 +86,14 @@ CASES: dict[str, Case] = {
     "shuffle": Case(
         (FLOAT,), lambda mesh, x: primitives.shuffle(jax.random.key(7), x, mesh), moved=1
     ),
+    "sample": Case(
+        (FLOAT,),
+        lambda mesh, w: primitives.sample(jax.random.key(7), len(w), 1024, mesh, weights=w),
+    ),
+    "segment_sample": Case(
+        (INT,),
+        lambda mesh, s: primitives.segment_sample(jax.random.key(7), s, NUM_SEGMENTS, 4, mesh),
+    ),
     "rebalance": Case(
         (FLOAT, INT),
         lambda mesh, x, n: primitives.rebalance(x, n, mesh),

@@ -28,6 +28,7 @@ from ._reduce import Reduced, reduce
 from ._reduce_by_key import ReducedRuns, reduce_by_key
 from ._repeat_rows import Repeated, repeat_rows
 from ._run_length_encode import RunLengths, run_length_encode
+from ._sample import Sampled, sample, segment_sample
 from ._scan import exclusive_scan, inclusive_scan
 from ._schedule import Pass, Schedule, schedule_1f1b
 from ._searchsorted import searchsorted
@@ -92,6 +93,7 @@ __all__ = [
     "Repeated",
     "Routing",
     "RunLengths",
+    "Sampled",
     "Schedule",
     "TopK",
     "Unique",
@@ -139,6 +141,7 @@ __all__ = [
     "repeat_rows",
     "row_linear",
     "run_length_encode",
+    "sample",
     "schedule_1f1b",
     "searchsorted",
     "segment_all",
@@ -158,6 +161,7 @@ __all__ = [
     "segment_quantile",
     "segment_rank",
     "segment_reduce",
+    "segment_sample",
     "segment_shift",
     "segment_softmax",
     "segment_std",

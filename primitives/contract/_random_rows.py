@@ -11,10 +11,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from ._arguments import type_of
+from ._axis_scope import AxisName
 from ._typing import Array
 
 # A key's words, and the name of its generator, which is static.
 KeyWords = Array
+# What `comparable_weights` gives for an infinite weight.
+INFINITE_WEIGHT = 2.0**60
 
 
 def as_key_words(key: Any, caller: str, name: str = "key") -> tuple[KeyWords, Any]:
@@ -53,18 +56,21 @@ def random_words(words: KeyWords, generator: Any, row_ids: Array) -> tuple[Array
     return derived[:, 0], derived[:, 1]
 
 
-def comparable_weights(weights: Array, is_row: Array) -> Array:
+def comparable_weights(weights: Array, is_row: Array, axis_name: AxisName | None = None) -> Array:
     """Weights that neither times nor sums take out of float32; zero for what is never drawn.
 
-    They are divided by a power of two, which leaves their order and shares as they are. A row of
-    infinite weight comes before all others, and is as likely as the next one.
+    They are divided by a power of two, which leaves their order and shares as they are: finite ones
+    are then below four. A row of infinite weight comes before all others, and is as likely as the
+    next one. With an axis name the weights are this shard's.
     """
     can_draw = is_row & (weights > 0)
     greatest = jnp.max(jnp.where(can_draw & jnp.isfinite(weights), weights, 0), initial=0)
+    if axis_name is not None:
+        greatest = jax.lax.pmax(greatest, axis_name)
     exponent = jax.lax.bitcast_convert_type(greatest, jnp.int32) & np.int32(0x7F800000)
     tiny = jnp.finfo(jnp.float32).tiny
     power = jnp.clip(jax.lax.bitcast_convert_type(exponent, jnp.float32), tiny, 2.0**126)
-    return jnp.where(can_draw, jnp.clip(weights / power, tiny, 2.0**60), 0)
+    return jnp.where(can_draw, jnp.clip(weights / power, tiny, INFINITE_WEIGHT), 0)
 
 
 def arrivals(words: tuple[Array, Array], weights: Array | None) -> Array:
@@ -82,3 +88,33 @@ def arrivals(words: tuple[Array, Array], weights: Array | None) -> Array:
     uniform = jnp.minimum(uniform, np.float32(1 - 2**-24))
     times = -jnp.log1p(-uniform) / jnp.where(weights > 0, weights, np.float32(1))
     return jnp.minimum(times, jnp.finfo(jnp.float32).max)
+
+
+def integers_below(bits: tuple[Array, Array], limit: tuple[Array, Array]) -> tuple[Array, Array]:
+    """Random integers in `[0, limit)`, all equally likely: the high word of `bits * limit`.
+
+    Args:
+        bits: 64 random bits for each integer, as two words, most significant first.
+        limit: two words. Of a limit of zero the integer is zero.
+    """
+    (high, low), (limit_high, limit_low) = bits, limit
+    carry, _ = _product(low, limit_low)
+    first_high, first_low = _product(high, limit_low)
+    second_high, second_low = _product(low, limit_high)
+    middle = first_low + second_low
+    carries = (middle < first_low).astype(jnp.uint32)
+    carries += (middle + carry < middle).astype(jnp.uint32)
+    top_high, top_low = _product(high, limit_high)
+    for addend in (first_high, second_high, carries):
+        top_low = top_low + addend
+        top_high = top_high + (top_low < addend).astype(jnp.uint32)
+    return top_high, top_low
+
+
+def _product(a: Array, b: Array) -> tuple[Array, Array]:
+    """The product of two words, as two words, by halves of 16 bits."""
+    half, mask = np.uint32(16), np.uint32(0xFFFF)
+    a_high, a_low, b_high, b_low = a >> half, a & mask, b >> half, b & mask
+    middle = a_high * b_low + (a_low * b_low >> half)
+    other = a_low * b_high + (middle & mask)
+    return a_high * b_high + (middle >> half) + (other >> half), a * b

@@ -73,12 +73,14 @@ def sample(
             another length.
 
     Cost:
-        Without replacement work O(rows) on CPU and a sort elsewhere; with it O(k), with weights
-        O(rows + k x log(rows)). No communication.
+        Without replacement work O(rows) on CPU and a sort elsewhere; with it O(k), with weights two
+        scans of the rows and a `searchsorted` of k queries. No communication.
 
     Guarantees:
         Deterministic. Without replacement the time of a row depends on the key and its number
-        alone. The result holds integers, which have no derivative.
+        alone. With it each draw does, so a longer sample begins with a shorter one; weights are
+        rounded to 2**-29 of the greatest, and those below count as that. The result holds integers,
+        which have no derivative.
 
     References:
         Efraimidis and Spirakis (2006), "Weighted random sampling with a reservoir".
@@ -182,8 +184,8 @@ def _sample(
     if weights is not None:
         weights = comparable_weights(weights, row_ids < num_valid)
     if replace:
-        key = jax.random.wrap_key_data(words, impl=generator)
-        drawn, can_draw = draw_rows(key, weights, num_valid, num_rows, k)
+        draws = random_words(words, generator, jax.lax.iota(jnp.int32, k))
+        drawn, can_draw = draw_rows(draws, weights, num_valid)
         return Sampled(
             jnp.where(can_draw, drawn, np.int32(-1)), jnp.where(can_draw, np.int32(k), 0)
         )

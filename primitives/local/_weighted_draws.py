@@ -1,59 +1,65 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws of rows with replacement, by the inverse of the running sum of their weights.
 
-Weights are summed in blocks of rows. A draw chooses a block and then, by another random number, a
-row in it: float32 tells the rows of one block apart, but not those of millions of rows.
+Weights are rounded to integers, whose sums of 64 bits are exact. So the draws do not depend on how
+the rows lie on devices, and the rows of any number are told apart.
 """
 
-import jax
+from collections.abc import Callable
+
 import jax.numpy as jnp
 import numpy as np
 
+from ..contract._random_rows import INFINITE_WEIGHT, integers_below
 from ..contract._typing import Array
+from ._scan import inclusive_scan
+from ._searchsorted import searchsorted
+
+# Two words of 32 bits, most significant first.
+Words = tuple[Array, Array]
+# Binary digits of a weight between one and two.
+WEIGHT_BITS = 29
 
 
-def draw_rows(
-    key: Array, weights: Array | None, num_valid: Array, num_rows: int, k: int
-) -> tuple[Array, Array]:
-    """Draws k valid rows; returns their ids, int32, and whether any row can be drawn."""
-    if weights is None or num_rows == 0:
-        row_ids = jax.random.randint(key, (k,), 0, jnp.maximum(num_valid, 1), jnp.int32)
-        return row_ids, num_valid > 0
-    is_valid = jax.lax.iota(jnp.int32, num_rows) < num_valid
-    weights = jnp.where(is_valid & (weights > 0), weights, np.float32(0))
-    # A power of two, near the root of the number of rows.
-    width = 1 << (num_rows.bit_length() // 2)
-    blocks = jnp.pad(weights, (0, -num_rows % width)).reshape(-1, width)
-    sums = running_sums(blocks)
-    block_sums = running_sums(sums[:, -1])
-    for_block, for_row = jax.random.uniform(key, (2, k), jnp.float32)
-    block = _first_above(block_sums, jnp.zeros_like(for_block, jnp.int32), for_block)
-    row = _first_above(sums.reshape(-1), block * width, for_row, width)
-    return block * width + row, block_sums[-1] > 0
+def draw_rows(draws: Words, weights: Array | None, num_valid: Array) -> tuple[Array, Array]:
+    """Draws a valid row for each pair of random words.
 
+    Args:
+        draws: 64 random bits for each draw.
+        weights: those of `comparable_weights`; all rows are equally likely if None.
+        num_valid: number of valid rows, int32.
 
-def running_sums(weights: Array) -> Array:
-    """The running sums of the last axis, which grow at no weight of zero.
-
-    Sums of different trees are rounded apart, so that they might decrease, or grow at a zero.
+    Returns:
+        The ids of the drawn rows, int32, and whether any row can be drawn.
     """
-    axis = weights.ndim - 1
-    sums = jnp.where(weights > 0, jnp.cumsum(weights, axis=axis), 0)
-    return jax.lax.cummax(sums, axis=axis)
+    if weights is None:
+        num_rows = num_valid.astype(jnp.uint32)
+        _, row_ids = integers_below(draws, (jnp.zeros_like(num_rows), num_rows))
+        return row_ids.astype(jnp.int32), num_valid > 0
+    if not weights.shape[0]:
+        return jnp.zeros(draws[0].shape, jnp.int32), jnp.asarray(False)
+    has_infinite = jnp.max(weights) == INFINITE_WEIGHT
+    sums = running_sums(integer_weights(weights, has_infinite, weights.shape[0]), inclusive_scan)
+    total = sums[0][-1], sums[1][-1]
+    row_ids = searchsorted(sums, integers_below(draws, total), side="right")
+    # With a total of zero every draw is past the last row.
+    return row_ids, (total[0] | total[1]) > 0
 
 
-def _first_above(sums: Array, start: Array, fraction: Array, width: int | None = None) -> Array:
-    """In each stretch of running sums the first that is above a fraction of its last."""
-    width = sums.shape[0] if width is None else width
-    total = sums[start + (width - 1)]
-    # Below the total, even where the product is rounded up to it.
-    target = jnp.minimum(fraction * total, jnp.nextafter(total, np.float32(0)))
-    position = jnp.zeros_like(start)
-    step = 1 << max(width.bit_length() - 1, 0)
-    while step:
-        probe = position + step
-        inside = probe <= width
-        value = sums[start + jnp.minimum(probe, width) - 1]
-        position = jnp.where(inside & (value <= target), probe, position)
-        step //= 2
-    return jnp.minimum(position, width - 1)
+def integer_weights(weights: Array, has_infinite: Array, num_rows: int) -> Array:
+    """Weights of `comparable_weights` as uint32, whose sum over `num_rows` rows is below 2^64.
+
+    A weight is at least one unit, 2^-29 of a weight of one. Beside infinite weights, others are
+    never drawn.
+    """
+    bits = WEIGHT_BITS - max(num_rows.bit_length() - 33, 0)
+    is_drawn = (weights > 0) & (~has_infinite | (weights == INFINITE_WEIGHT))
+    units = jnp.where(has_infinite, 1, weights * np.float32(2**bits)).astype(jnp.uint32)
+    return jnp.where(is_drawn, jnp.maximum(units, np.uint32(1)), np.uint32(0))
+
+
+def running_sums(units: Array, scan: Callable[[Array], Array]) -> Words:
+    """The running sums of words, as two words; `scan` gives those of one word."""
+    low = scan(units)
+    # The sum of one word has wrapped around where it is below what was added.
+    return scan((low < units).astype(jnp.uint32)), low

@@ -66,6 +66,7 @@ from ._reduce_by_key import (
 from ._reduced_columns import MaskedRows, ReducePlan, Transform, masks_of
 from ._repeat_rows import as_repeats, repeats_of_valid
 from ._runs import KeyRuns, find_runs, runs_of_words
+from ._sample import as_weights
 from ._scan_segments import (
     ScanArguments,
     SegmentEncoding,
@@ -96,6 +97,7 @@ from ._select_rank import as_ranks
 from ._sets import SetOp, most_keys
 from ._sides import KeySides, as_key_sides, check_rows_of_sides, stack_columns
 from ._unique import unique_columns_of
+from ._weighted_draws import Words, integer_weights, running_sums
 from ._window_bounds import Reach, RowSequence, WindowPlan, segments_of_windows
 from ._windowed_reduce import (
     Window,
