@@ -39,6 +39,8 @@ class Method(NamedTuple):
 # Names that give access to further methods: attributes, and methods with arguments.
 ACCESSORS = ("str", "dt", "cat")
 GROUPINGS = ("rolling", "expanding", "groupby")
+# A prefix of methods of times that read other rows than those of other dtypes; see `_bound`.
+OF_TIMES = "times"
 
 # Lines "objects: names", in sections with the fields of `Method`. The objects are frames, series,
 # their accessors and groupings, and groups of frames. A new method of an expression, of groups or
@@ -76,6 +78,7 @@ series groupby groups: bfill cummax cummin cumprod cumsum diff ffill pct_change 
 groupby: cumcount ngroup
 groupby groups: transform
 groups: head tail
+times: astype
 rolling expanding: count max mean min std sum var
 cat: add_categories as_ordered as_unordered remove_categories remove_unused_categories
 cat: rename_categories reorder_categories set_categories
@@ -114,7 +117,7 @@ _METHODS = _parsed(_TABLE)
 # The methods of expressions; those of accessors, windows and groups have a prefix.
 METHODS = {
     name if kind == "series" else f"{kind}.{name}": method
-    for kind in ("series", *ACCESSORS, *GROUPINGS)
+    for kind in ("series", OF_TIMES, *ACCESSORS, *GROUPINGS)
     for name, method in _METHODS[kind].items()
 }
 # The reductions of frames, and the methods of their groups and windows.

@@ -15,6 +15,7 @@ from ...primitives.staging import Frozen, freeze, thaw
 from ..table._holes import assuming_holes
 from ..table._ndframe import FrameBase, NDFrame
 from ..table._user_functions import traced_only
+from ._bound import bound
 from ._declared import dtype_names
 from ._expression import Expression
 from ._joins import join_type
@@ -156,7 +157,8 @@ class Call(PlanNode):
     @classmethod
     def of(cls, method: str, inputs: "tuple[Node, ...]", arguments: Mapping[str, object]) -> "Call":
         """Records a call; raises for arguments that a plan cannot hold."""
-        held = {name: _held(value, method, name) for name, value in arguments.items()}
+        known = bound(method, lambda: inputs[0].empty, dict(arguments), RELATIONS["assign"].run)
+        held = {name: _held(value, method, name) for name, value in known.items()}
         return cls(method, inputs, freeze(held))
 
     @functools.cached_property

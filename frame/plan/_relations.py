@@ -10,6 +10,7 @@ from typing import Any
 
 from ..table._arguments import listed
 from ..table._types import Options
+from ._bound import is_text
 from ._declared import in_dtypes
 from ._expression import Expression
 from ._joins import JOINS
@@ -129,7 +130,9 @@ def _changed_by(name: str) -> Callable[[Any], Labels]:
     return makes
 
 
-def _change(name: str, run: Run, **declared: Any) -> Relation:
+def _change(
+    name: str, run: Run, *, is_rowwise: Callable[[Any], bool] = yes, **declared: Any
+) -> Relation:
     """A method that changes each column by itself."""
     makes = _changed_by(name)
 
@@ -145,7 +148,7 @@ def _change(name: str, run: Run, **declared: Any) -> Relation:
         "each",
         reads=lambda call, wanted: makes(call) & wanted,
         makes=makes,
-        is_rowwise=yes,
+        is_rowwise=is_rowwise,
         narrowed=narrowed,
         **declared,
     )
@@ -240,11 +243,33 @@ def _windows(frames: Sequence[Any], arguments: Options) -> Any:
     return getattr(windows, arguments["method"])(**arguments["options"])
 
 
-def _keeps_type(call: RecordedCall) -> bool:
-    """Whether no cast makes categories, which are the values of all rows."""
-    dtype = call.arguments["dtype"]
-    given = dtype.values() if isinstance(dtype, dict) else [dtype]
-    return all(str(one) != "category" for one in given)
+def _casts_each_row(call: RecordedCall) -> bool:
+    """Whether each row of a cast depends on one row alone, in all columns."""
+    dtype, frame = call.arguments["dtype"], call.inputs[0].empty
+    given = dtype if isinstance(dtype, dict) else dict.fromkeys(frame._labels, dtype)
+    return all(
+        _is_cast_by_row(one, frame._columns_named([label])._table.columns)
+        for label, one in given.items()
+        if label in frame._labels
+    )
+
+
+def calls_each_row(call: RecordedCall) -> bool:
+    """Whether a function in a call of "apply" makes no cast that depends on all rows."""
+    arguments = call.arguments
+    if arguments["function"] != "astype":
+        return True
+    target, *operands = arguments["operands"]
+    columns = call.inputs[target.position].empty._table.columns if isinstance(target, Slot) else ()
+    given = [*operands, *arguments["keywords"].values()][:1]
+    return all(_is_cast_by_row(one, columns) for one in given)
+
+
+def _is_cast_by_row(dtype: object, columns: Sequence[Any]) -> bool:
+    """Whether a cast makes neither categories nor texts of times, which depend on all rows."""
+    if is_text(dtype):
+        return not any(column.type.is_time for column in columns)
+    return str(dtype) != "category"
 
 
 def _has_one_dtype(call: Any) -> bool:
@@ -291,7 +316,7 @@ RELATIONS: dict[str, Relation] = {
         owners=("series",),
         recorded=("index",),
     ),
-    "astype": _change("dtype", method_of("astype"), maps_batches=_keeps_type, owners=("frame",)),
+    "astype": _change("dtype", method_of("astype"), is_rowwise=_casts_each_row, owners=("frame",)),
     "fillna": _change("value", method_of("fillna"), owners=("frame",)),
     "declared": _change("dtypes", _declare),
     "filter": Relation(

@@ -12,7 +12,7 @@ from ..combining._concat import concat
 from ..plan._methods import GROUP_TRANSFORMATIONS, looks_up
 from ..plan._node import Call, Node
 from ..plan._relation import Slot
-from ..plan._relations import RELATIONS
+from ..plan._relations import RELATIONS, calls_each_row
 from ..table._ndframe import NDFrame
 from ..table._types import Function
 from ._reductions_first import reductions_of
@@ -62,6 +62,8 @@ def _row_inputs(node: Node) -> tuple[Any, ...]:
     if node.method in ("filter_by", "set"):
         return node.inputs
     if node.method == "apply":
+        if not calls_each_row(node):
+            return ()
         arguments = node.arguments
         values = [*arguments["operands"], *arguments["keywords"].values()]
         if looks_up(arguments["function"]):

@@ -15,7 +15,14 @@ from frame_parity import Bound, assert_parity, assert_same
 from hypothesis import given
 from hypothesis import strategies as st
 from jaxframes.frame import Expression, JaxFrame, JaxSeries, col
-from jaxframes.frame.plan._methods import ACCESSORS, GROUPINGS, METHODS, OPERATORS, UNARY_OPERATORS
+from jaxframes.frame.plan._methods import (
+    ACCESSORS,
+    GROUPINGS,
+    METHODS,
+    OF_TIMES,
+    OPERATORS,
+    UNARY_OPERATORS,
+)
 
 FRAME = mixed_frame()
 
@@ -276,6 +283,9 @@ BINARY = {
 def recorded(function):
     """An expression that calls one of the listed methods."""
     namespace, _, name = function.rpartition(".")
+    if namespace == OF_TIMES:
+        # A step of a plan, which knows the dtype of the column, records it under this name.
+        return Expression(function, (col("t"), "str"))
     label = "d" if namespace == "dt" and name in OF_SPANS else OF_COLUMNS.get(namespace, "x")
     owner = col("b" if function in ("all", "any") else label)
     if namespace in GROUPINGS:
@@ -320,7 +330,7 @@ def test_every_listed_method_is_one_of_a_series():
     frame = mixed_frame()
     ours = JaxFrame(frame)
     owners = {
-        "": ours.x, "str": ours.s.str, "dt": ours.t.dt, "cat": ours.c.cat,
+        "": ours.x, OF_TIMES: ours.t, "str": ours.s.str, "dt": ours.t.dt, "cat": ours.c.cat,
         "rolling": ours.x.rolling(2), "expanding": ours.x.expanding(),
         "groupby": ours.x.groupby(ours.k),
     }  # fmt: skip
@@ -332,7 +342,7 @@ def test_every_listed_method_is_one_of_a_series():
         found = [getattr(kind, name) for kind in kinds if name in dir(kind)]
         assert found, function
         assert any(callable(one) != method.is_attribute for one in found), function
-    assert set(owners) == {"", *ACCESSORS, *GROUPINGS}
+    assert set(owners) == {"", OF_TIMES, *ACCESSORS, *GROUPINGS}
     assert {"fillna", "str", "sum"} <= set(dir(col("x")))
     assert "lower" in dir(col("x").str)
 
