@@ -23,6 +23,7 @@ from ..table._tracing import answered_at_once, is_traced
 from ..table._types import Axis, Function
 from ..table._unsupported import lacking
 from ._chained import OF_INDEXER, OF_OBJECT, warn_of_chained
+from ._one_row import one_row
 from ._set_rows import set_rows, update_rows
 
 
@@ -197,6 +198,9 @@ class ILocIndexer:
             raise IndexError("single positional indexer is out-of-bounds")
         position %= num_rows
         # A row has values of several dtypes, so the result is a series of pandas.
+        row = one_row(self._of, position)
+        if row is not None:
+            return row
         return self._of._sliced(slice(position, position + 1)).to_pandas().iloc[0]
 
 
@@ -261,7 +265,8 @@ class FrameSelection(FrameBase, RowSelection):
     def pop(self, label: Hashable) -> Any:
         """Removes a column and returns it."""
         position = self._labels.position(label)
-        column = self._series_at(position)
+        # Not the column at the position: a label of fewer levels is the name.
+        column = self[label]
         other_positions = [other for other in range(len(self._labels)) if other != position]
         remaining = self._columns_at(other_positions)
         self._table, self._labels = remaining._table, remaining._labels

@@ -75,7 +75,11 @@ class FrameConversion(FrameBase, Conversion):
         num_rows = len(self)
         index = self._table.index.to_pandas(num_rows)
         arrays = [to_host(column, num_rows) for column in self._table.columns]
-        columns = [pd.Series(array, index=index, dtype=array.dtype) for array in arrays]
+        # pandas would infer the dtype of objects.
+        columns = [
+            pd.Series(array, index=index, dtype=object) if array.dtype == object else array
+            for array in arrays
+        ]
         frame = pd.DataFrame(dict(enumerate(columns)), index=index)
         frame.columns = self._labels.index
         return frame

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One row in the memory of the host, without a program that moves it there."""
+
+import functools
+from typing import Any
+
+import jax
+import numpy as np
+import pandas as pd
+
+from ..table._column import Column
+from ..table._ndframe import FrameBase
+from ..table._row_index import RowIndex, as_pandas_index, label_dtype
+from ..table._table import Table
+from ..table._to_host import host_array, to_host
+
+
+def one_row(of: Any, position: int) -> Any:
+    """The row of a frame, or the value of a series, at a position, as pandas returns it.
+
+    Returns None unless the arrays are in the memory of the host, and the values are numbers,
+    strings or objects: pandas finds the dtype of others.
+    """
+    table: Table = of._table
+    columns = table.columns
+    if not columns or not _is_on_host(table):
+        return None
+    values = [to_host(_at(column, position), 1) for column in columns]
+    dtypes = tuple([value.dtype for value in values])
+    if not all(map(_is_plain, dtypes)):
+        return None
+    if not isinstance(of, FrameBase):
+        return values[0][0]
+    common = _common_dtype(dtypes)
+    if not isinstance(common, np.dtype):
+        return None
+    row = np.empty(len(values), common)
+    for number, value in enumerate(values):
+        row[number] = value[0]
+    label = _index_at(table.index, position)[0]
+    return pd.Series(row, index=of._labels.index, name=label, dtype=common)
+
+
+def _is_on_host(table: Table) -> bool:
+    """Whether all arrays are computed, on one CPU device."""
+    if table.layout.mesh is not None:
+        return False
+    for column in (*table.columns, *table.index.stored):
+        stored = column.stored
+        if stored.node is not None:
+            return False
+        if isinstance(stored.data, jax.Array) and not _is_host_memory(stored.data.sharding):
+            return False
+    return True
+
+
+@functools.lru_cache(256)
+def _is_host_memory(sharding: jax.sharding.Sharding) -> bool:
+    return [device.platform for device in sharding.device_set] == ["cpu"]
+
+
+def _at(column: Column, position: int) -> Column:
+    """One row of a column."""
+    data, valid = column.stored.arrays
+    here = slice(position, position + 1)
+    one: Any = (host_array(data)[here], None if valid is None else host_array(valid)[here])
+    return column.moved(one)
+
+
+def _index_at(index: RowIndex, position: int) -> pd.Index:
+    """The label of one row, as an index of it."""
+    if not index.stored:
+        start = index.start + position * index.step
+        return RowIndex((), index.names, start, index.step).to_pandas(1)
+    if index.has_positions:
+        (positions,) = index.stored
+        label = index.start + index.step * int(host_array(positions.data)[position])
+        return as_pandas_index(np.array([label], label_dtype()), index.names[0])
+    return index.with_stored([_at(level, position) for level in index.stored]).to_pandas(1)
+
+
+def _is_plain(dtype: Any) -> bool:
+    """Whether a value in an array of pandas' dtype is the one that pandas returns."""
+    if isinstance(dtype, np.dtype):
+        return dtype.kind in "biufcO"
+    return type(dtype) is pd.StringDtype
+
+
+@functools.lru_cache(256)
+def _common_dtype(dtypes: tuple[Any, ...]) -> Any:
+    """pandas' dtype of a row over columns of these dtypes."""
+    columns = [
+        pd.Series(np.zeros(1, dtype) if isinstance(dtype, np.dtype) else [""], dtype=dtype)
+        for dtype in dtypes
+    ]
+    return pd.DataFrame(dict(enumerate(columns))).iloc[0].dtype
