@@ -229,3 +229,12 @@ def test_build_takes_the_oldest_supported_jaxlib():
         requirement.startswith(f"jaxlib=={oldest};")
         for requirement in settings["build-system"]["requires"]
     )
+
+
+def test_one_version_is_named_everywhere():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    version = project["version"]
+    assert project["optional-dependencies"]["cuda13"] == [f"jaxframes-cuda13=={version}"]
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
+    first, *_ = re.findall(r"^## (.*)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert first == version
