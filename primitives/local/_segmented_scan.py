@@ -52,7 +52,9 @@ def segmented_scan(
 
     Cost:
         That of `inclusive_scan`, and one read of the flags or ids. With `is_sorted=False` also a
-        sort of the ids, a gather and a scatter of the rows.
+        sort of the ids, a gather and a scatter of the rows. An exclusive sum of ones by ids in any
+        order, such as the slot of each token at its expert, is the cheapest way to number rows
+        within segments on CPU; `bucket_order` groups them too, and `segment_rank` sorts by values.
 
     Guarantees:
         As `inclusive_scan`, within each segment.
