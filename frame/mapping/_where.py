@@ -32,7 +32,7 @@ from ..table._expressions import apply_if_callable
 from ..table._from_host import column_from
 from ..table._holes import assumes_holes
 from ..table._in_place import with_inplace
-from ..table._layout import ONE_DEVICE
+from ..table._layout import ON_HOST
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._object_functions import as_objects, joined_objects, with_object
 from ..table._recode import holds_strings, recoded, renumbered
@@ -196,7 +196,7 @@ def choose_scalar(keep: Array, column: Column, value: object, table: Table, meth
         return column
     replacement, keeps_dtype = None, False
     if promoted is not None and promoted.dtype != object:
-        replacement = column_from(narrowed(promoted), 1, ONE_DEVICE, method)
+        replacement = column_from(narrowed(promoted), 1, ON_HOST, method)
         is_same_unit = replacement.type.unit == column.type.unit
         keeps_dtype = is_same_unit and replacement.dtype == column.dtype
     # The dtype changes only if a value does.
@@ -221,16 +221,20 @@ def _promoted_for(column: Column, value: object) -> pd.Series | None:
     """A scalar in the dtype that pandas gives a column for it; None for a column of objects."""
     if column.kind == "object":
         return None
-    if column.is_numeric and isinstance(value, (int, float, np.number)):
+    is_known = column.is_numeric or column.kind == "string"
+    if is_known and isinstance(value, (int, float, np.number, str)):
+        dtype = column.dtype if column.is_numeric else "str"
         # Equal numbers may differ in type and in the sign of zero.
-        return _promoted_number(column.dtype, value, type(value), repr(value))
+        return _promoted_by_dtype(dtype, value, type(value), repr(value))
     return _promoted(pd.Series(like_row(column)), value)
 
 
 @functools.lru_cache(maxsize=256)
-def _promoted_number(dtype: np.dtype, value: Any, of: type, text: str) -> pd.Series:
+def _promoted_by_dtype(dtype: Any, value: Any, of: type, text: str) -> pd.Series:
+    """`_promoted_for` a column whose dtype alone decides."""
     del of, text
-    return _promoted(pd.Series(np.zeros(1, dtype)), value)
+    like: Any = [""] if dtype == "str" else np.zeros(1, dtype)
+    return _promoted(pd.Series(like, dtype=dtype), value)
 
 
 def _promoted(like: pd.Series, value: Any) -> pd.Series:
