@@ -230,7 +230,7 @@ class FrameIndexMoves(FrameBase, IndexMoves):
                 ignore_index=new,
             ),
         )  # fmt: skip
-        return self._with_columns_at(positions, labels)
+        return self._with_columns_at(positions, Labels(labels))
 
 
 class SeriesIndexMoves(SeriesBase, IndexMoves):

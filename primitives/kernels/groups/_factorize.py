@@ -15,6 +15,7 @@ from ..base._foreign import call, word_attribute
 from ..base._library import is_native, load
 from ..move._compact import flagged_rows, select_words
 from ..move._run_ends import first_of_equals
+from ..scan._running import running_count
 from ..scan._segmented_scan import scan_rows
 from ..sort._put_back import put_back, take_permuted
 from ..sort._radix_sort import sort_columns
@@ -77,11 +78,11 @@ def number_groups(
     # A stable sort puts the first row of a group before the others.
     heads = first_of_equals(words) & is_valid
     if in_key_order:
-        numbers = _running_count(heads) - 1
+        numbers = running_count(heads) - 1
         (first_row_ids,), count = select_words(heads, (row_ids,), capacity, num_valid)
     else:
         (is_first,) = put_back(row_ids, (heads,))
-        (seen,) = take_permuted(row_ids, (_running_count(is_first) - 1,))
+        (seen,) = take_permuted(row_ids, (running_count(is_first) - 1,))
         numbers = _of_heads(seen, heads)
         first_row_ids, count = flagged_rows(is_first, capacity, num_valid)
     (group_ids,) = put_back(row_ids, (jnp.where(is_valid, numbers, -1),))
@@ -101,11 +102,8 @@ def _of_heads(values: Array, heads: Array) -> Array:
 
     if values.shape[0] == 0:
         return values
-    return by_platform(values, heads, tpu=by_scan, default=by_gather)
-
-
-def _running_count(flags: Array) -> Array:
-    return jnp.cumsum(flags, dtype=jnp.int32)
+    ways = {"tpu": by_scan, **({"cpu": by_scan} if is_native() else {})}
+    return by_platform(values, heads, default=by_gather, **ways)
 
 
 def _take(rows: Array, row_ids: Array) -> Array:

@@ -14,6 +14,7 @@ from ...contract._typing import Array
 from ..base._cuda import call_on_cuda, on_cuda
 from ..base._pallas import on_tpu
 from ..move._expand import repeat_by_shifts, saturating_ends
+from ..scan._running import running
 
 # A right join is a left join with the sides swapped.
 GroupedHow = Literal["inner", "left", "outer", "semi", "anti"]
@@ -88,7 +89,7 @@ def expand(num_copies: Array, capacity: int) -> tuple[Array, Array, Array]:
 def _expand_by_scatter(num_copies: Array, capacity: int) -> tuple[Array, Array, Array]:
     """The definition."""
     if is_x64_enabled():
-        ends = jnp.minimum(jnp.cumsum(num_copies, dtype=jnp.int64), np.int64(MOST_PAIRS))
+        ends = jnp.minimum(running("add", num_copies.astype(jnp.int64)), np.int64(MOST_PAIRS))
     else:
         ends = associative_scan(saturating_add, num_copies.astype(jnp.uint32))
     ends = ends.astype(jnp.int32)
@@ -97,7 +98,7 @@ def _expand_by_scatter(num_copies: Array, capacity: int) -> tuple[Array, Array, 
     zeros = like_varying(jnp.zeros((capacity,), jnp.int32), positions)
     # Positions past the capacity are dropped, and so are items without copies.
     marks = zeros.at[positions].max(jax.lax.iota(jnp.int32, num_copies.shape[0]), mode="drop")
-    items = jax.lax.cummax(marks) if capacity else marks
+    items = running("max", marks)
     return (
         items,
         jax.lax.iota(jnp.int32, capacity) - begins.at[items].get(mode="promise_in_bounds"),
