@@ -145,7 +145,7 @@ def _repeat_rows(arrays: Any, results: Any, attributes: Any) -> Any:
 
 
 def _reduce_by_key(arrays: Any, results: Any, attributes: Any) -> Any:
-    values, heads, num_valid, *columns = arrays
+    values, heads, num_valid, row_ids, *columns = arrays
     if not heads.size:
         words = columns[0].view(f"u{columns[0].dtype.itemsize}")
         heads = np.concatenate([[True], words[1:] != words[:-1]])
@@ -155,8 +155,14 @@ def _reduce_by_key(arrays: Any, results: Any, attributes: Any) -> Any:
         operator = _REDUCE[NAMED_OPERATORS[attributes["op"]]]
         runs = operator.reduceat(values[:num_valid], begins, dtype=values.dtype)
         reduced[: runs.size] = runs[: reduced.size]
-    yield from (reduced, begins.size, np.zeros(0))
-    for column, result in zip(columns, results[3:], strict=True):
+    # No run is longer than the valid rows.
+    size = heads.size
+    is_valid = np.arange(size) < num_valid
+    run_ids = np.where(is_valid, np.searchsorted(begins, np.arange(size), "right") - 1, -1)
+    if row_ids.size:
+        run_ids[row_ids] = run_ids.copy()
+    yield from (reduced, begins.size, run_ids[: results[2].size], np.zeros(0))
+    for column, result in zip(columns, results[4:], strict=True):
         kept = np.zeros(result.shape, column.dtype)
         firsts = column[begins][: kept.size]
         kept[: firsts.size] = firsts

@@ -43,7 +43,7 @@ class Case(NamedTuple):
 
     def arguments(self, num_rows: int) -> list[jax.ShapeDtypeStruct]:
         """The columns, of shapes alone."""
-        shapes = [(num_rows,)] * len(self.dtypes)
+        shapes: list[tuple[int, ...]] = [(num_rows,)] * len(self.dtypes)
         if self.width:
             shapes[0] = (num_rows, self.width)
         return [
@@ -210,6 +210,12 @@ CASES: dict[str, Case] = {
         (FLOAT,),
         lambda x: local.histogram(x, bins=NUM_BINS),
         lambda x: jnp.histogram(x, NUM_BINS),
+        MANY_ROWS,
+    ),
+    "histogram of a range": Case(
+        (FLOAT,),
+        lambda x: local.histogram(x, bins=NUM_BINS, range=(0.0, 1.0)),
+        lambda x: jnp.histogram(x, NUM_BINS, (0.0, 1.0)),
         MANY_ROWS,
     ),
     "digit_histogram": Case(

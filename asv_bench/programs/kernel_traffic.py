@@ -99,9 +99,9 @@ def kernel_traffic(
         heads = arguments[1].num_bytes
         return Traffic(arguments[0].num_bytes + heads + results[0].num_bytes, 2)
     if name == "reduce_by_key":
-        # Each row is read, and each result written, once.
+        # Each row is read, and each result written, once. The fourth result is scratch memory.
         read = sum(shape.num_bytes for shape in arguments)
-        written = sum(shape.num_bytes for shape in (results[0], *results[3:]))
+        written = sum(shape.num_bytes for shape in (results[0], results[2], *results[4:]))
         return Traffic(read + written, 2)
     if name == "segment_sum":
         number, segments = arguments[3].width, results[0].lengths[-1]

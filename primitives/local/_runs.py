@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from ..contract._key_bits import OrderedWord, holds_whole_key, key_of_word, ordered_words
 from ..contract._moved import with_tangents
@@ -19,6 +18,7 @@ from ..kernels.move._compact import count_flags, flagged_rows
 from ..kernels.scan._reduce_by_key_cuda import (
     ReducedByKey,
     can_keep_on_cuda,
+    number_runs,
     reduce_by_key_on_cuda,
 )
 from ..kernels.sort._put_back import put_back, take_permuted
@@ -196,6 +196,5 @@ def runs_of_words(
         is_first = ordered[:1] == ordered[:1]
         is_head |= jnp.concatenate([is_first, ordered[1:] != ordered[:-1]])
     is_head &= is_valid
-    segment_ids = jnp.cumsum(is_head, dtype=jnp.int32) - 1
-    segment_ids = jnp.where(is_valid, segment_ids, np.int32(-1))
+    segment_ids = number_runs(is_head, num_valid)
     return KeyRuns(columns, rows, row_ids, is_head, segment_ids, num_valid)

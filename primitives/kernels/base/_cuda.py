@@ -43,7 +43,7 @@ LIBRARY = Library(
         "jaxframes_cuda_flagged_rows_v1",
         "jaxframes_cuda_repeat_rows_v1",
         "jaxframes_cuda_segmented_scan_v1",
-        "jaxframes_cuda_reduce_by_key_v1",
+        "jaxframes_cuda_reduce_by_key_v2",
         "jaxframes_cuda_segment_sum_v1",
         "jaxframes_cuda_segment_reduce_v1",
         "jaxframes_cuda_histogram_v1",
@@ -59,6 +59,11 @@ LIBRARY = Library(
         "jaxframes_cuda_segment_sum_scratch_bytes": (_INT64, (_INT64, _INT64, _INT32)),
     },
 )
+
+# By name, without what all names share and the version.
+_TARGETS = {
+    target.removeprefix("jaxframes_cuda_").rpartition("_v")[0]: target for target in LIBRARY.targets
+}
 
 
 class CudaKernels(NamedTuple):
@@ -127,7 +132,7 @@ def call_on_cuda(
     """Calls a CUDA kernel on one row of a batch; see `call`.
 
     Args:
-        name: the name of the target, without what all names share.
+        name: the name of the target, without what all names share and its version.
         arrays: the arguments, each with a leading batch axis of length one.
         results: shape and dtype of each result, without the batch axis.
         scratch: the arguments of the function that says how many bytes of scratch memory the
@@ -135,7 +140,7 @@ def call_on_cuda(
         more_results: results of any number, which a target has after its scratch memory.
         attributes: NumPy scalars.
     """
-    target = f"jaxframes_cuda_{name}_v1"
+    target = _TARGETS[name]
     if scratch is None:
         return call(target, arrays, results, **attributes)
     all_results = [*results, scratch_of(name, scratch), *more_results]

@@ -1,20 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Group ids of equal words: the portable definition, and the C++ kernel on CPU."""
 
+import functools
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ....shardings._compat import like_varying
 from ...contract._key_bits import OrderedWord
 from ...contract._platform import by_platform
 from ...contract._scan_operators import Scan
 from ...contract._typing import Array
+from ..base._cuda import has_cuda_kernels, on_cuda
 from ..base._foreign import call, word_attribute
 from ..base._library import is_native, load
 from ..move._compact import flagged_rows, select_words
 from ..move._run_ends import first_of_equals
+from ..scan._reduce_by_key_cuda import number_runs, reduce_by_key_on_cuda
 from ..scan._running import running_count
 from ..scan._segmented_scan import scan_rows
 from ..sort._put_back import put_back, take_permuted
@@ -72,9 +76,28 @@ def number_groups(
     columns: tuple[OrderedWord, ...], num_valid: Array, capacity: int, *, in_key_order: bool
 ) -> WordGroups:
     """Assigns group ids to words of columns, by a stable sort."""
-    words, row_ids, _ = sort_columns(columns, num_valid, words="order", with_ids=True)
-    num_rows = row_ids.shape[0]
-    is_valid = jax.lax.iota(jnp.int32, num_rows) < num_valid
+    # The kernel compares words for equality alone: those that determine the key need no pass.
+    is_exact = has_cuda_kernels() and all(column.is_invertible for column in columns)
+    wanted = "exact" if is_exact else "order"
+    words, row_ids, _ = sort_columns(columns, num_valid, words=wanted, with_ids=True)
+    by_scans, by_kernel = (
+        functools.partial(number, capacity=capacity, in_key_order=in_key_order)
+        for number in (_number_by_scans, _number_by_kernel)
+    )
+    kernel = on_cuda(by_kernel) if row_ids.shape[0] else {}
+    return by_platform(words, row_ids, num_valid, default=by_scans, **kernel)
+
+
+def _number_by_scans(
+    words: tuple[Array, ...],
+    row_ids: Array,
+    num_valid: Array,
+    *,
+    capacity: int,
+    in_key_order: bool,
+) -> WordGroups:
+    """Numbers the groups of sorted words."""
+    is_valid = jax.lax.iota(jnp.int32, row_ids.shape[0]) < num_valid
     # A stable sort puts the first row of a group before the others.
     heads = first_of_equals(words) & is_valid
     if in_key_order:
@@ -87,6 +110,39 @@ def number_groups(
         first_row_ids, count = flagged_rows(is_first, capacity, num_valid)
     (group_ids,) = put_back(row_ids, (jnp.where(is_valid, numbers, -1),))
     return WordGroups(group_ids, first_row_ids, count)
+
+
+def _number_by_kernel(
+    words: tuple[Array, ...],
+    row_ids: Array,
+    num_valid: Array,
+    *,
+    capacity: int,
+    in_key_order: bool,
+) -> WordGroups:
+    """`_number_by_scans` on CUDA: one pass over the sorted rows."""
+    num_rows = row_ids.shape[0]
+    is_one = len(words) == 1
+    found = reduce_by_key_on_cuda(
+        (row_ids,),
+        None if is_one else first_of_equals(words),
+        num_valid,
+        capacity if in_key_order else num_rows,
+        compared=words[0] if is_one else None,
+        with_run_ids=True,
+        row_ids=row_ids,
+    )
+    (first_row_ids,), group_ids, count = found.first_rows, found.run_ids, found.count
+    assert group_ids is not None
+    if in_key_order:
+        return WordGroups(group_ids, first_row_ids, count)
+    is_group = jax.lax.iota(jnp.int32, num_rows) < count
+    is_first = like_varying(jnp.zeros((num_rows,), jnp.bool_), count)
+    is_first = is_first.at[jnp.where(is_group, first_row_ids, num_rows)].set(True, mode="drop")
+    first_row = _take(first_row_ids, jnp.maximum(group_ids, 0))
+    seen = _take(number_runs(is_first, num_valid), first_row)
+    first_row_ids, count = flagged_rows(is_first, capacity, num_valid)
+    return WordGroups(jnp.where(group_ids < 0, group_ids, seen), first_row_ids, count)
 
 
 def _of_heads(values: Array, heads: Array) -> Array:

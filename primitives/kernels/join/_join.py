@@ -11,6 +11,7 @@ from ....shardings._compat import is_x64_enabled
 from ...contract._key_bits import OrderedWord
 from ...contract._platform import by_platform
 from ...contract._typing import Array
+from ..base._cuda import on_cuda
 from ..base._foreign import call, word_attribute
 from ..base._library import is_native, load
 from ..move._log_shift import resized
@@ -25,6 +26,7 @@ from ._pair_counts import (
     total_pairs,
     unmatched_rows,
 )
+from ._run_match import match_by_runs
 from ._sorted_match import match_by_sort, outer_pairs_by_shifts, pairs_by_shifts
 
 # The numbers of the kernel.
@@ -102,7 +104,10 @@ def join_words(
     def tpu(left: Side, right: Side) -> Pairs:
         return _sorted_pairs(_sorted_match(left, right, column, how), how, capacity)
 
-    return _by_platform(native, xla, tpu, left, right)
+    def cuda(left: Side, right: Side) -> Pairs:
+        return _pairs(_match_runs(left, right, column, how), how, capacity)
+
+    return _by_platform(native, xla, tpu, cuda, left, right)
 
 
 def match_words(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -> Matches:
@@ -117,7 +122,10 @@ def match_words(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -
     def tpu(left: Side, right: Side) -> Matches:
         return _sorted_match(left, right, column, how)
 
-    return _by_platform(native, xla, tpu, left, right)
+    def cuda(left: Side, right: Side) -> Matches:
+        return _match_runs(left, right, column, how)
+
+    return _by_platform(native, xla, tpu, cuda, left, right)
 
 
 def pairs_of(matches: Matches, how: GroupedHow, capacity: int) -> Pairs:
@@ -132,7 +140,7 @@ def pairs_of(matches: Matches, how: GroupedHow, capacity: int) -> Pairs:
     def tpu(matches: Matches) -> Pairs:
         return _sorted_pairs(matches, how, capacity)
 
-    return _by_platform(native, xla, tpu, matches)
+    return _by_platform(native, xla, tpu, xla, matches)
 
 
 def count_pairs(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -> Array:
@@ -149,11 +157,14 @@ def count_pairs(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -
     def tpu(left: Side, right: Side) -> Array:
         return match_by_sort(left, right, column, how).total
 
-    return _by_platform(native, xla, tpu, left, right)
+    def cuda(left: Side, right: Side) -> Array:
+        return _match_runs(left, right, column, how).total
+
+    return _by_platform(native, xla, tpu, cuda, left, right)
 
 
-def _by_platform(native: Any, xla: Any, tpu: Any, *arguments: Any) -> Any:
-    ways = ({"cpu": native} if is_native() else {}) | {"tpu": tpu}
+def _by_platform(native: Any, xla: Any, tpu: Any, cuda: Any, *arguments: Any) -> Any:
+    ways = ({"cpu": native} if is_native() else {}) | {"tpu": tpu} | on_cuda(cuda)
     return by_platform(*arguments, default=xla, **ways)
 
 
@@ -215,6 +226,31 @@ def _sorted_pairs(matches: Matches, how: GroupedHow, capacity: int) -> Pairs:
         of_left = matches.groups[:length], matches.offsets[:length]
         rows = pairs_by_shifts(*of_left, matches.right_rows, matches.num_left, how, capacity)
     return Pairs(*rows, _as_count(matches.total), *matches[-2:])
+
+
+def _match_runs(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -> Matches:
+    """`_match` on CUDA, where a sort of both sides groups the right rows too."""
+    if left.words.shape[0] + right.words.shape[0] == 0:
+        return _match(left, right, column, how)
+    match = match_by_runs(left, right, column)
+    is_left = jax.lax.iota(jnp.int32, left.words.shape[0]) < left.num_valid
+    if how == "outer":
+        left_groups = Side(match.groups[: left.words.shape[0]], left.num_valid)
+        left_counts = rows_of_groups(left_groups, match.groups.shape[0])
+        total = total_pairs(left_counts, jnp.diff(match.offsets[:-1]), how)
+    else:
+        total = total_pairs(is_left.astype(jnp.int32), match.num_matches, how)
+    num_unmatched_left = jnp.sum(is_left & (match.num_matches == 0), dtype=jnp.int32)
+    return Matches(
+        match.groups,
+        match.offsets,
+        match.right_rows,
+        left.num_valid,
+        match.num_groups,
+        total,
+        num_unmatched_left,
+        match.num_unmatched_right,
+    )
 
 
 def _as_count(total: Array) -> Array:

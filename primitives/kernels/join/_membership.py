@@ -7,9 +7,11 @@ import jax.numpy as jnp
 from ...contract._key_bits import OrderedWord
 from ...contract._platform import by_platform
 from ...contract._typing import Array
+from ..base._cuda import on_cuda
 from ..base._foreign import call, word_attribute
 from ..base._library import is_native
 from ._grouped_sides import Side, grouped_sides, rows_of_groups
+from ._run_match import match_by_runs
 from ._sorted_match import match_by_sort
 
 
@@ -41,7 +43,10 @@ def flag_matches(left: Side, right: Side, column: OrderedWord) -> Array:
     def tpu(left: Side, right: Side) -> Array:
         return match_by_sort(left, right, column, "inner").num_matches > 0
 
+    def cuda(left: Side, right: Side) -> Array:
+        return match_by_runs(left, right, column).num_matches > 0
+
     if num_left == 0:
         return xla(left, right)
-    kernel = {"cpu": native} if is_native() else {}
-    return by_platform(left, right, tpu=tpu, default=xla, **kernel)
+    kernels = ({"cpu": native} if is_native() else {}) | on_cuda(cuda)
+    return by_platform(left, right, tpu=tpu, default=xla, **kernels)

@@ -2,21 +2,26 @@
 """Runs of adjacent rows on CUDA, in one pass: their first rows, their reductions and their number.
 
 A scan counts the heads of the runs and combines the rows since the last one. A head writes its row
-to the position of its run, and the last row of a run writes what it has combined.
+to the position of its run, the last row of a run writes what it has combined, and each row the
+number of its run.
 """
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
 from ....shardings._compat import varying_axes
+from ...contract._platform import by_platform
 from ...contract._scan_operators import NAMED_OPERATORS, NamedOperator
 from ...contract._typing import Array
-from ..base._cuda import call_on_cuda
+from ..base._cuda import call_on_cuda, on_cuda
 from ..base._foreign import as_words, is_words, of_words
 from ..move._log_shift import resized
+from ..sort._put_back import put_back
+from ._running import running_count
 from ._segmented_scan import KERNEL_DTYPES
 
 _MOST_COLUMNS = 8  # RunColumns::kMost in cuda_reduce_by_key.h
@@ -29,11 +34,14 @@ class ReducedByKey(NamedTuple):
         first_rows: the first row of each run, of each column.
         reduced: the combined rows of each run; None if none were given.
         count: the number of runs, true even past the capacity.
+        run_ids: the run of each row, int32, -1 before the first run and in padding; None unless
+            requested.
     """
 
     first_rows: tuple[Array, ...]
     reduced: Array | None
     count: Array
+    run_ids: Array | None = None
 
 
 def can_reduce_on_cuda(rows: Array) -> bool:
@@ -58,34 +66,73 @@ def reduce_by_key_on_cuda(
     num_valid: Array,
     capacity: int,
     reduction: tuple[NamedOperator, Array] | None = None,
+    *,
+    compared: Array | None = None,
+    with_run_ids: bool = False,
+    row_ids: Array | None = None,
 ) -> ReducedByKey:
     """Keeps the first row of each run, and combines its rows as a segmented scan does.
 
     Args:
         columns: arrays that satisfy `is_words`.
-        is_head: flags the first row of each run; without it a run begins where the words of the
-            first column, of 4 or 8 bytes, differ from those before.
+        is_head: flags the first row of each run; without it a run begins where the words of
+            `compared` differ from those before.
         num_valid: number of valid rows, at the front.
         capacity: number of results; further runs are left out.
         reduction: the operator, and one number for each row.
+        compared: words of 4 or 8 bytes; by default the first column.
+        with_run_ids: also number the runs of the rows.
+        row_ids: a permutation, int32; the run of row `i` is returned at position `row_ids[i]`.
     """
-    columns = tuple(columns)
+    columns = tuple(columns) if compared is None else (compared, *columns)
     num_rows = (columns[0] if is_head is None else is_head).shape[0]
     heads = jnp.zeros((0,), jnp.bool_) if is_head is None else is_head
     op, rows = reduction or ("add", jnp.zeros((0,), jnp.uint32))
     kept = min(capacity, num_rows)
     words = tuple(map(as_words, columns))
-    reduced, count, *first_rows = call_on_cuda(
+    # Of words that are only compared no rows are kept.
+    lengths = [0 if at == 0 and compared is not None else kept for at in range(len(words))]
+    num_valid = jnp.asarray(num_valid, jnp.int32)
+    order = jnp.zeros((0,), jnp.int32) if row_ids is None else row_ids
+    reduced, count, run_ids, *first_rows = call_on_cuda(
         "reduce_by_key",
-        tuple(array[None] for array in (rows, heads, jnp.asarray(num_valid, jnp.int32), *words)),
-        (((kept if reduction else 0,), rows.dtype), ((), jnp.int32)),
+        tuple(array[None] for array in (rows, heads, num_valid, order, *words)),
+        (
+            ((kept if reduction else 0,), rows.dtype),
+            ((), jnp.int32),
+            ((num_rows if with_run_ids else 0,), jnp.int32),
+        ),
         (num_rows, rows.dtype.itemsize if reduction else 0),
-        more_results=[((kept,), word.dtype) for word in words],
+        more_results=[((length,), word.dtype) for length, word in zip(lengths, words, strict=True)],
         op=np.int32(NAMED_OPERATORS.index(op)),
     )
-    first_rows = map(of_words, first_rows, [column.dtype for column in columns])
+    first_rows = list(map(of_words, first_rows, [column.dtype for column in columns]))
     return ReducedByKey(
-        tuple(resized(column, capacity) for column in first_rows),
+        tuple(resized(column, capacity) for column in first_rows[compared is not None :]),
         resized(reduced, capacity) if reduction else None,
         count,
+        run_ids if with_run_ids else None,
     )
+
+
+def number_runs(is_head: Array, num_valid: Array, row_ids: Array | None = None) -> Array:
+    """The run of each row, int32, -1 before the first head and in padding.
+
+    Args:
+        is_head: flags the first row of each run.
+        num_valid: number of valid rows, at the front.
+        row_ids: a permutation, int32; the run of row `i` is returned at position `row_ids[i]`.
+    """
+
+    def by_cumsum(is_head: Array, num_valid: Array, row_ids: Array | None) -> Array:
+        is_valid = jax.lax.iota(jnp.int32, is_head.shape[0]) < num_valid
+        run_ids = jnp.where(is_valid, running_count(is_head) - 1, np.int32(-1))
+        return run_ids if row_ids is None else put_back(row_ids, (run_ids,))[0]
+
+    def by_kernel(is_head: Array, num_valid: Array, row_ids: Array | None) -> Array:
+        found = reduce_by_key_on_cuda((), is_head, num_valid, 0, with_run_ids=True, row_ids=row_ids)
+        assert found.run_ids is not None
+        return found.run_ids
+
+    kernel = on_cuda(by_kernel) if is_head.shape[0] else {}
+    return by_platform(is_head, num_valid, row_ids, default=by_cumsum, **kernel)

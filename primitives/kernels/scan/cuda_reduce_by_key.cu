@@ -18,7 +18,9 @@ namespace {
 struct RunsOfRows {
   const uint8_t* heads;
   const int32_t* num_valid;
+  const int32_t* row_ids;
   int32_t* count;
+  int32_t* run_ids;
   int64_t size;
   int64_t capacity;
   RunColumns columns;
@@ -47,15 +49,23 @@ struct RunsOfRows {
   __device__ static void keep(const KeptWords& kept, int64_t from, int64_t to, bool is_kept) {
     static_cast<Word*>(kept.kept)[to] = is_kept ? static_cast<const Word*>(kept.source)[from] : 0;
   }
-  // Stores the first row of a run, or zeros, and the number of all runs.
+  __device__ void store_run_id(int64_t position, int32_t run_id) const {
+    const int64_t to = row_ids == nullptr ? position : row_ids[position];
+    if (to >= 0 && to < size) run_ids[to] = run_id;
+  }
+  // Stores the first row of a run, or zeros, the number of all runs, and the run of the row.
   __device__ void store(int64_t position, int64_t run) const {
     const int64_t valid = valid_rows();
     if (position == (valid == 0 ? 0 : valid - 1)) *count = static_cast<int32_t>(run);
+    if (run_ids != nullptr) {
+      store_run_id(position, position < valid ? static_cast<int32_t>(run - 1) : -1);
+    }
     const bool is_kept = is_head(position);
     const int64_t to = is_kept ? run - 1 : padding(position, run);
     if (to < 0 || to >= capacity) return;
     for (int i = 0; i < columns.count; ++i) {
       const KeptWords& kept = columns.words[i];
+      if (kept.kept == nullptr) continue;
       switch (kept.word_bytes) {
         case 1: keep<uint8_t>(kept, position, to, is_kept); break;
         case 2: keep<uint16_t>(kept, position, to, is_kept); break;
@@ -130,7 +140,9 @@ struct ReducedRuns {
 RunsOfRows runs_of_line(const CudaReduceByKey& call, int64_t line) {
   RunsOfRows runs{call.heads == nullptr ? nullptr : call.heads + line * call.num_rows,
                   call.num_valid + line,
+                  call.row_ids == nullptr ? nullptr : call.row_ids + line * call.num_rows,
                   call.count + line,
+                  call.run_ids == nullptr ? nullptr : call.run_ids + line * call.num_rows,
                   call.num_rows,
                   call.capacity,
                   call.columns};
@@ -138,6 +150,7 @@ RunsOfRows runs_of_line(const CudaReduceByKey& call, int64_t line) {
     KeptWords& kept = runs.columns.words[i];
     kept.source =
         static_cast<const char*>(kept.source) + line * call.num_rows * kept.word_bytes;
+    if (kept.kept == nullptr) continue;
     kept.kept = static_cast<char*>(kept.kept) + line * call.capacity * kept.word_bytes;
   }
   return runs;

@@ -20,7 +20,9 @@ struct RunColumns {
 };
 
 // A run begins at each head, and ends at the next one or with the valid rows. Without heads it
-// begins where the words of the first column, of 4 or 8 bytes, differ from those before.
+// begins where the words of the first column, of 4 or 8 bytes, differ from those before. A column
+// without a place to go is only compared. The run of a row, or -1, is written at its position, or
+// at its row id if there are such ids.
 struct CudaReduceByKey {
   ScanNumber number;
   ScanOperator op;
@@ -30,9 +32,11 @@ struct CudaReduceByKey {
   const void* values;  // null if nothing is reduced
   const uint8_t* heads;
   const int32_t* num_valid;
+  const int32_t* row_ids;  // null for the positions; others than rows are left out
   RunColumns columns;
   void* results;
   int32_t* count;
+  int32_t* run_ids;  // null if nobody asks for them
 };
 
 // The combined rows since the last head, and the number of heads up to here.

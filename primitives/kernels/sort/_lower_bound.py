@@ -18,7 +18,7 @@ from ...contract._platform import by_platform
 from ...contract._typing import Array
 from ..base._cuda import on_cuda
 from ..base._pallas import on_tpu
-from ._put_back import put_back
+from ..scan._reduce_by_key_cuda import number_runs
 from ._radix_sort import sort_columns
 
 # The rows whose sort costs as much as a step of the search for one query. On TPU a step takes a
@@ -107,8 +107,7 @@ def _ranks_by_sort(
     row_ids = sort_columns(columns, None, words="none", with_ids=True).row_ids
     first_row, first_query = (num_queries, 0) if comes_first else (0, num_rows)
     is_row = (row_ids >= first_row) & (row_ids < first_row + num_valid)
-    num_before = jnp.cumsum(is_row, dtype=jnp.int32)
-    (ranks,) = put_back(row_ids, (num_before,))
+    ranks = number_runs(is_row, jnp.int32(num_rows + num_queries), row_ids) + 1
     return ranks[first_query : first_query + num_queries]
 
 

@@ -197,10 +197,74 @@ def test_many_queries_are_sorted_with_the_rows(side):
         )
         expected = np.searchsorted(keys[:num_valid], queries, side)
         oracles.assert_same_bits(actual, expected.astype(np.int32))
-        assert (called == ["radix_argsort"]) == is_sorted
+        assert (called == ["radix_argsort", "reduce_by_key"]) == is_sorted
     actual, called = run(local.searchsorted, np.sort(queries), queries[:50])
     np.testing.assert_array_equal(actual, np.searchsorted(np.sort(queries), queries[:50]))
     assert called == []
+
+
+@pytest.mark.parametrize("sort", [True, False])
+@pytest.mark.parametrize("num_valid", [None, 130, 0])
+def test_factorize_is_a_sort_and_a_pass(sort, num_valid):
+    keys, ints, floats = make_rows(13)
+    floats[::7], floats[1::7] = np.nan, -0.0
+    # Three words of two columns are sorted in two calls.
+    for columns in (keys, keys.astype(np.float32), floats, ints.astype(np.int64), (floats, keys)):
+        for capacity in (NUM_ROWS, 6, 0):
+            actual, called = run(
+                lambda k, capacity=capacity: local.factorize(
+                    k, capacity=capacity, sort=sort, return_first=True, num_valid=num_valid
+                ),
+                columns,
+            )
+            expected = oracles.factorize(
+                columns, capacity=capacity, sort=sort, return_first=True, num_valid=num_valid
+            )
+            oracles.assert_same_bits(tuple(actual), expected)
+            assert called.count("reduce_by_key") == (1 if sort else 2)
+            assert called.count("radix_sort_pairs") <= 1 + isinstance(columns, tuple)
+
+
+@pytest.mark.parametrize("how", ["inner", "left", "right", "outer", "semi", "anti"])
+def test_joins_sort_both_sides_once(how):
+    left, right = make_rows(14)[0], make_rows(15)[0][:120]
+    for num_valid in (None, (150, 40), (0, 120), (200, 0)):
+        for capacity in (4000, 20):
+            actual, called = run(
+                lambda a, b, n=num_valid, capacity=capacity: local.join(
+                    a, b, how=how, capacity=capacity, num_valid=n
+                ),
+                left,
+                right,
+            )
+            rows = oracles.join(left, right, how=how, num_valid=num_valid or (None, None))
+            count = len(rows[0])
+            for found, expected in zip(actual[:2], rows, strict=True):
+                np.testing.assert_array_equal(found[:count], expected[:capacity])
+            assert int(actual.count) == count
+            # All else too, as on CPU.
+            on_cpu = local.join(left, right, how=how, capacity=capacity, num_valid=num_valid)
+            oracles.assert_same_bits(actual, on_cpu)
+            # An outer join groups the left rows too.
+            sorts = [name for name in called if name.startswith("radix")]
+            assert len(sorts) == 1 + (how == "outer")
+        size, _ = run(
+            lambda a, b, n=num_valid: local.join_size(a, b, how=how, num_valid=n), left, right
+        )
+        assert int(size) == count
+
+
+def test_isin_sorts_both_sides_once():
+    _, ints, _ = make_rows(16)
+    for num_valid in (None, (150, 30), (NUM_ROWS, 0)):
+        actual, called = run(
+            lambda k, v, n=num_valid: local.isin(k, v, num_valid=n), ints, ints[::3]
+        )
+        count, num_tested = num_valid or (NUM_ROWS, None)
+        expected = np.isin(ints, ints[::3][:num_tested])
+        expected[count:] = False
+        np.testing.assert_array_equal(actual, expected)
+        assert sum(name.startswith("radix") for name in called) == 1
 
 
 def test_merge_is_one_sort_of_both_sides():

@@ -61,10 +61,12 @@ cudaError_t cuda_reduce_by_key(const CudaReduceByKey& call, void* scratch, cudaS
   read(call.values, size * number_bytes);
   if (call.heads != nullptr) read(call.heads, size);
   read(call.num_valid, call.batch * 4);
+  if (call.row_ids != nullptr) read(call.row_ids, size * 4);
+  if (call.run_ids != nullptr) write(call.run_ids, size * 4);
   for (int i = 0; i < call.columns.count; ++i) {
     const KeptWords& words = call.columns.words[i];
     read(words.source, size * words.word_bytes);
-    write(words.kept, kept * words.word_bytes);
+    if (words.kept != nullptr) write(words.kept, kept * words.word_bytes);
   }
   write(call.results, kept * number_bytes);
   write(call.count, call.batch * 4);

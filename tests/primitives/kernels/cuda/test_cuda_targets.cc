@@ -144,16 +144,21 @@ void reduce_by_key(Bytes& bytes, Call& call) {
   const XLA_FFI_DataType values = key_type(bytes);
   const bool has_values = bytes.one_in(2);
   call.argument(values, {n.batch, has_values ? n.rows : 0});
-  call.argument(kPred, {n.batch, bytes.one_in(2) ? 0 : n.rows}, Words::kFlags);
+  const bool has_heads = bytes.one_in(2);
+  call.argument(kPred, {n.batch, has_heads ? n.rows : 0}, Words::kFlags);
   counts(call, n.batch, n.rows);
+  call.argument(kS32, {n.batch, bytes.one_in(2) ? 0 : n.rows}, Words::kCounts, n.rows);
   call.result(values, {n.batch, has_values ? capacity : 0});
   call.result(kS32, {n.batch});
+  call.result(kS32, {n.batch, bytes.one_in(2) ? 0 : n.rows});
   scratch(bytes, call, jaxframes::cuda_reduce_by_key_scratch_bytes(
                            n.rows, has_values ? byte_width(values) : 0));
-  for (int i = bytes.byte() % 10; i > 0; --i) {
+  const int num_columns = bytes.byte() % 10;
+  for (int i = 0; i < num_columns; ++i) {
     const XLA_FFI_DataType column = one_of(bytes, {kU8, XLA_FFI_DataType_BF16, kF32, kS64});
     call.argument(column, {n.batch, n.rows});
-    call.result(column, {n.batch, capacity});
+    const bool is_compared = i == 0 && !has_heads && bytes.one_in(2);
+    call.result(column, {n.batch, is_compared ? 0 : capacity});
   }
   call.attribute("op", kS32, bytes.byte() % 5);
 }
@@ -213,7 +218,7 @@ void histogram(Bytes& bytes, Call& call) {
   X(jaxframes_cuda_flagged_rows_v1, flagged_rows)      \
   X(jaxframes_cuda_repeat_rows_v1, repeat_rows)        \
   X(jaxframes_cuda_segmented_scan_v1, segmented_scan)  \
-  X(jaxframes_cuda_reduce_by_key_v1, reduce_by_key)    \
+  X(jaxframes_cuda_reduce_by_key_v2, reduce_by_key)    \
   X(jaxframes_cuda_segment_sum_v1, segment_sum)        \
   X(jaxframes_cuda_segment_reduce_v1, segment_reduce)  \
   X(jaxframes_cuda_histogram_v1, histogram)
