@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Level 1: one device's rows, no communication. Fine inside `jit`, `vmap` and `shard_map`.
 
-A batch that is cut over devices belongs in a `shard_map` too: on CPU XLA cannot look into a kernel,
-and would gather the whole batch before it.
+Under `vmap` a call costs as much as one for each element, in one call of each kernel. A batch that
+is sharded over devices stays divided, and each device does its part. Rows that are sharded
+themselves are gathered before a kernel, at the cost of an `all_gather` of the whole array: use the
+function of the same name in `primitives` with a mesh, or the one in `collective`.
 """
 
 from ._bincount import bincount
