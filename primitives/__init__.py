@@ -6,6 +6,7 @@ from ._global._bincount import bincount
 from ._global._compact import compact
 from ._global._concatenate import concatenate
 from ._global._connected_components import connected_components
+from ._global._divide_ragged import DividedRagged, collect_ragged, divide_ragged
 from ._global._factorize import factorize
 from ._global._gather_rows import gather_rows
 from ._global._histogram import digit_histogram, histogram
@@ -85,6 +86,7 @@ __all__ = [
     "Compacted",
     "Components",
     "Concatenated",
+    "DividedRagged",
     "Factorized",
     "Histogram",
     "Joined",
@@ -102,11 +104,13 @@ __all__ = [
     "Windowed",
     "backend",
     "bincount",
+    "collect_ragged",
     "collective",
     "compact",
     "concatenate",
     "connected_components",
     "digit_histogram",
+    "divide_ragged",
     "exclusive_scan",
     "factorize",
     "gather_rows",

@@ -30,7 +30,7 @@ TREE_COLLECTIVES = {
 NOT_OPS = {"backend", "even_share"} | TREE_COLLECTIVES
 # `combine` takes what `dispatch` returns, and is in its case, and so do others; a permutation takes
 # none.
-NOT_OPS |= {"combine", "random_permutation", "combine_from_experts", "lsh_bands"}
+NOT_OPS |= {"combine", "random_permutation", "combine_from_experts", "lsh_bands", "collect_ragged"}
 # Other names of `segment_reduce`, with the same code and documentation.
 NAMED_FORMS = {f"segment_{op}" for op in SEGMENT_OPS}
 
@@ -277,6 +277,17 @@ def dispatch(f: Any, rows: Any, to: Any, **at: Any) -> Any:
     return sent, collective.combine(sent.rows, sent.routing)
 
 
+def divide_ragged(f: Any, rows: Any, **at: Any) -> Any:
+    lengths = np.array([3, 0, 1, len(rows) - 6, 2], np.int32)
+    ragged = local.Ragged.from_lengths(rows, lengths)
+    divided = f(ragged, **at)
+    squares = jax.vmap(lambda piece: piece.with_values(piece.values**2))(divided.pieces)
+    back = primitives.collect_ragged(
+        divided._replace(pieces=squares), at["mesh"], len(lengths), capacity=len(rows)
+    )
+    return divided, back
+
+
 def concatenate(f: Any, a: Any, b: Any, **at: Any) -> Any:
     return f([a, b], capacity=2 * NUM_ROWS, **{"num_valid": None, **pair(at)})
 
@@ -333,6 +344,7 @@ CASES = (
         dispatch,
         moved=lambda rows, result: (rows[0], result[0].rows),
     ),
+    OpCase("divide_ragged", (pairs,), divide_ragged, by_shard=True),
     OpCase("digit_histogram", (ids,), lambda f, key, **at: f(key, 1, 4, **at)),
     OpCase("exclusive_scan", (keys, pairs), exclusive_scan, tolerance=64),
     OpCase("gather_rows", (pairs, ids), lambda f, rows, to, **at: f(rows, 4 * to - 2, **at)),

@@ -86,5 +86,5 @@ def test_the_guarantees_name_every_op_with_its_levels():
         for op in ops
     }
     no_rows = {"even_share": "C", "combine": "C", "random_permutation": "G C L"}
-    no_rows |= {"combine_from_experts": "L", "lsh_bands": "L"}
+    no_rows |= {"combine_from_experts": "L", "lsh_bands": "L", "collect_ragged": "G"}
     assert stated == exported | no_rows

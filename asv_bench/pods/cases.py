@@ -94,6 +94,14 @@ CASES: dict[str, Case] = {
         (INT,),
         lambda mesh, s: primitives.segment_sample(jax.random.key(7), s, NUM_SEGMENTS, 4, mesh),
     ),
+    "divide_ragged": Case(
+        (FLOAT, INT),
+        lambda mesh, x, n: primitives.divide_ragged(
+            primitives.Ragged.from_lengths(x, n), mesh, capacity=2 * len(x) // mesh.size
+        ),
+        moved=1,
+        once_a_shard=(1,),
+    ),
     "rebalance": Case(
         (FLOAT, INT),
         lambda mesh, x, n: primitives.rebalance(x, n, mesh),
