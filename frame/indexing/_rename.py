@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`rename`, `set_axis`, `filter`, `insert` and `drop`: changes of labels and names."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -116,7 +116,8 @@ class Renaming(NDFrame):
 
         if axis_number(self.ndim - 1 if axis is None else axis, self):
             frame: Any = self
-            return self._with_columns_at(*columns_after(frame._labels.index, filtered))
+            positions, labels = columns_after(frame._labels.index, filtered)
+            return self._with_columns_at(positions, Labels(labels))
         row_ids = pd.Series(np.arange(len(self)), index=self.index)
         return self._taken(filtered(row_ids).to_numpy())
 
@@ -190,6 +191,10 @@ class FrameRenaming(FrameBase, Renaming):
         named = self if index is None else self._with_renamed_rows(index, level, errors)
         if columns is None:
             return named
+        if level is None and errors == "ignore":
+            labels = _renamed(named._labels, columns)
+            if labels is not None:
+                return named._of(named._table, labels)
         return named._relabelled(lambda f: f.rename(columns=columns, level=level, errors=errors))
 
     @with_inplace
@@ -222,6 +227,11 @@ class FrameRenaming(FrameBase, Renaming):
         self._table, self._labels = self._table.with_columns(columns), Labels(empty.columns)
 
     def _drop_columns(self, columns: object, level: LevelOrLevels, errors: Any) -> Self:
+        named: Any = [columns] if type(columns) is str else columns
+        if level is None and type(named) is list:
+            kept = self._labels.without(named)
+            if kept is not None:
+                return self._with_columns_at(kept, self._labels.take(kept))
         index = self._labels.index
         try:
             positions, labels = columns_after(
@@ -231,15 +241,24 @@ class FrameRenaming(FrameBase, Renaming):
             names = listed(columns)
             absent = [name for name in names if name not in index]
             raise KeyError(f"{error.args[0]}. {the_columns(absent, index)}") from None
-        return self._with_columns_at(positions, labels)
+        return self._with_columns_at(positions, Labels(labels))
 
-    def _with_columns_at(self, positions: list[int], labels: pd.Index) -> Self:
+    def _with_columns_at(self, positions: list[int], labels: Labels) -> Self:
         columns = [self._table.columns[position] for position in positions]
         table = self._table
         if not columns and not table.index.levels and len(table.columns):
             # A table needs an array to tell its capacity, so the index gets one.
             table = table.replace(index=RowIndex(table.index_columns(), table.index.names))
-        return self._of(table.with_columns(columns), Labels(labels))
+        return self._of(table.with_columns(columns), labels)
+
+
+def _renamed(labels: Labels, mapper: Any) -> Labels | None:
+    """The labels changed by a dict or a function, as pandas does it; None if it has to."""
+    if type(mapper) is dict:
+        return labels.renamed(lambda label: mapper.get(label, label))
+    if isinstance(mapper, (Mapping, pd.Series)) or not callable(mapper):
+        return None
+    return labels.renamed(mapper)
 
 
 class SeriesRenaming(SeriesBase, Renaming):

@@ -10,6 +10,7 @@ import pandas as pd
 
 from ..mapping._isin import flags_in
 from ..table._arguments import axis_number
+from ..table._column_labels import Labels
 from ..table._filter import filter_rows
 from ..table._ndframe import NDFrame
 from ..table._tracing import answered_at_once, is_traced
@@ -41,7 +42,7 @@ class LevelSelection(NDFrame):
             if level is None and of.columns.nlevels == 1:
                 return of[key]
             positions, labels = columns_after(of.columns, shell)
-            return of._with_columns_at(positions, labels)
+            return of._with_columns_at(positions, Labels(labels))
         if self._table.index.num_levels == 1:
             if level is not None:
                 raise TypeError("Index must be a MultiIndex")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The labels of a frame's columns."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,8 @@ from ._suggestions import the_columns
 
 # Strings are looked up one by one in so many labels at most.
 _FEW = 64
+# The dtype that pandas infers from strings.
+_STRINGS = pd.Index([""]).dtype
 
 
 class Labels:
@@ -23,9 +25,12 @@ class Labels:
 
     def __init__(self, index: pd.Index):
         self._index: pd.Index | None = index
+        each = tuple(index)
         # Where the index is taken from; None if pandas infers it from strings.
-        self._taken_from: tuple[pd.Index, list[int]] | None = index, []
-        self._describe(tuple(index), tuple(index.names))
+        self._taken_from: tuple[pd.Index, list[int]] | None = (
+            None if _is_inferred(index, each) else (index, [])
+        )
+        self._describe(each, tuple(index.names))
 
     @classmethod
     def _of_strings(cls, each: tuple[Hashable, ...], names: tuple[Hashable, ...]) -> "Labels":
@@ -171,11 +176,35 @@ class Labels:
         taken._describe(tuple(self._each[p] for p in positions), tuple(self.index.names))
         return taken
 
+    def renamed(self, change: Callable[[Any], Hashable]) -> "Labels | None":
+        """What a function makes of each label; None unless pandas infers the dtype of all."""
+        if self._taken_from is not None:
+            return None
+        each = tuple([change(label) for label in self._each])
+        if all(type(label) is str for label in each):
+            return self._of_strings(each, self._present_names)
+        return Labels(pd.Index(each, name=self._present_names[0], tupleize_cols=False))
+
+    def without(self, labels: Sequence[object]) -> list[int] | None:
+        """Positions of the columns of other labels; None unless pandas need not look for them."""
+        if self._taken_from is not None or not all(type(label) is str for label in labels):
+            return None
+        dropped = set(labels)
+        if not dropped.issubset(self._each):
+            return None
+        return [place for place, label in enumerate(self._each) if label not in dropped]
+
     def with_label(self, label: Hashable) -> "Labels":
         """Appends a label."""
         if self._taken_from is None and type(label) is str:
             return self._of_strings((*self._each, label), self._present_names)
         return Labels(self.index.insert(len(self.index), label))
+
+
+def _is_inferred(index: pd.Index, each: Sequence[object]) -> bool:
+    """Whether pandas makes the same index of the labels, which are strings."""
+    is_plain = type(index) is pd.Index and index.dtype == _STRINGS
+    return is_plain and len(each) > 0 and all(type(label) is str for label in each)
 
 
 def frame_of_labels(index: pd.Index) -> pd.DataFrame:
