@@ -31,7 +31,7 @@ _INT64, _INT32 = ctypes.c_int64, ctypes.c_int32
 LIBRARY = Library(
     platform="CUDA",
     version_function="jaxframes_cuda_kernels_abi_version",
-    version=1,
+    version=2,
     targets=(
         "jaxframes_cuda_radix_sort_keys_v1",
         "jaxframes_cuda_radix_argsort_v1",
