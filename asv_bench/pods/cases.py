@@ -88,7 +88,7 @@ CASES: dict[str, Case] = {
     ),
     "sample": Case(
         (FLOAT,),
-        lambda mesh, w: primitives.sample(jax.random.key(7), len(w), 1024, mesh, weights=w),
+        lambda mesh, w: primitives.sample(jax.random.key(7), len(w), 64, mesh, weights=w),
     ),
     "segment_sample": Case(
         (INT,),
