@@ -18,9 +18,9 @@ from ..kernels.move._compact import count_flags, flagged_rows
 from ..kernels.scan._reduce_by_key_cuda import (
     ReducedByKey,
     can_keep_on_cuda,
-    number_runs,
     reduce_by_key_on_cuda,
 )
+from ..kernels.sort._number_runs import number_runs
 from ..kernels.sort._put_back import put_back, take_permuted
 from ..kernels.sort._radix_sort import sort_columns
 from ._compact import select_rows, with_selected_tangents

@@ -18,9 +18,10 @@ from ..base._foreign import call, word_attribute
 from ..base._library import is_native, load
 from ..move._compact import flagged_rows, select_words
 from ..move._run_ends import first_of_equals
-from ..scan._reduce_by_key_cuda import number_runs, reduce_by_key_on_cuda
+from ..scan._reduce_by_key_cuda import reduce_by_key_on_cuda
 from ..scan._running import running_count
 from ..scan._segmented_scan import scan_rows
+from ..sort._number_runs import number_runs
 from ..sort._put_back import put_back, take_permuted
 from ..sort._radix_sort import sort_columns
 

@@ -14,7 +14,8 @@ import numpy as np
 from ...contract._key_bits import OrderedWord
 from ...contract._typing import Array
 from ..move._compact import select_words
-from ..scan._reduce_by_key_cuda import number_runs, reduce_by_key_on_cuda
+from ..scan._reduce_by_key_cuda import reduce_by_key_on_cuda
+from ..sort._number_runs import number_runs
 from ..sort._radix_sort import sort_columns
 from ._grouped_sides import Side, one_after_the_other
 

@@ -9,19 +9,15 @@ number of its run.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
 from ....shardings._compat import varying_axes
-from ...contract._platform import by_platform
 from ...contract._scan_operators import NAMED_OPERATORS, NamedOperator
 from ...contract._typing import Array
-from ..base._cuda import call_on_cuda, on_cuda
+from ..base._cuda import call_on_cuda
 from ..base._foreign import as_words, is_words, of_words
 from ..move._log_shift import resized
-from ..sort._put_back import put_back
-from ._running import running_count
 from ._segmented_scan import KERNEL_DTYPES
 
 _MOST_COLUMNS = 8  # RunColumns::kMost in cuda_reduce_by_key.h
@@ -113,26 +109,3 @@ def reduce_by_key_on_cuda(
         count,
         run_ids if with_run_ids else None,
     )
-
-
-def number_runs(is_head: Array, num_valid: Array, row_ids: Array | None = None) -> Array:
-    """The run of each row, int32, -1 before the first head and in padding.
-
-    Args:
-        is_head: flags the first row of each run.
-        num_valid: number of valid rows, at the front.
-        row_ids: a permutation, int32; the run of row `i` is returned at position `row_ids[i]`.
-    """
-
-    def by_cumsum(is_head: Array, num_valid: Array, row_ids: Array | None) -> Array:
-        is_valid = jax.lax.iota(jnp.int32, is_head.shape[0]) < num_valid
-        run_ids = jnp.where(is_valid, running_count(is_head) - 1, np.int32(-1))
-        return run_ids if row_ids is None else put_back(row_ids, (run_ids,))[0]
-
-    def by_kernel(is_head: Array, num_valid: Array, row_ids: Array | None) -> Array:
-        found = reduce_by_key_on_cuda((), is_head, num_valid, 0, with_run_ids=True, row_ids=row_ids)
-        assert found.run_ids is not None
-        return found.run_ids
-
-    kernel = on_cuda(by_kernel) if is_head.shape[0] else {}
-    return by_platform(is_head, num_valid, row_ids, default=by_cumsum, **kernel)

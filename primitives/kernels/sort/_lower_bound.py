@@ -18,7 +18,7 @@ from ...contract._platform import by_platform
 from ...contract._typing import Array
 from ..base._cuda import on_cuda
 from ..base._pallas import on_tpu
-from ..scan._reduce_by_key_cuda import number_runs
+from ._number_runs import number_runs
 from ._radix_sort import sort_columns
 
 # The rows whose sort costs as much as a step of the search for one query. On TPU a step takes a
