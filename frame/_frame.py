@@ -2,6 +2,7 @@
 """The classes `JaxFrame` and `JaxSeries`."""
 
 from collections.abc import Hashable
+from typing import Any
 
 import jax
 import pandas as pd
@@ -80,12 +81,10 @@ class JaxSeries(EagerSeries):
     ):
         layout = layout_of(sharding, "JaxSeries")
         if isinstance(data, SeriesBase):
-            if index is not None:
-                raise NotImplementedError(
-                    "JaxSeries: index must be None if data is a JaxSeries. Use set_axis()."
-                )
-            self._table = data._table if sharding is None else with_layout(data._table, layout)
-            self._name = data._name if name is None else name
+            given: Any = data
+            given = given if index is None else given.reindex(index)
+            self._table = given._table if sharding is None else with_layout(given._table, layout)
+            self._name = given._name if name is None else name
         elif isinstance(data, jax.Array):
             table, _ = table_of_data({0: data}, index, None, None, sharding)
             self._table, self._name = table, name

@@ -11,11 +11,13 @@ from ..table._column import Column, of_family
 from ..table._dtypes import wide
 from ..table._expand_lists import expand_lists, expanded_values
 from ..table._from_host import column_from
+from ..table._holes import assumes_holes
 from ..table._list_slices import elements_at, sliced_lists
 from ..table._lists import ListColumn, lengths_of
 from ..table._ndframe import SeriesBase
+from ..table._object_functions import as_objects
 from ..table._table import Table
-from ..table._take import settled
+from ..table._take import any_missing, settled
 from ..table._to_host import to_host
 from ..table._tracing import answered_at_once, is_traced
 from ..table._types import DtypeLike
@@ -121,6 +123,11 @@ def lengths(column: ListColumn, table: Table, dtype: DtypeLike) -> Column:
     counts = Column(counts.data.astype(wide(dtype)), counts.valid)
     if column.form.form == "arrow":
         return of_family(counts, "arrow")
+    if column.form.form == "nullable" and not is_traced(counts, table.num_rows):
+        # pandas has the numbers as objects if one is missing, then NA.
+        if assumes_holes() or any_missing(counts.present(), table.num_rows):
+            return as_objects(of_family(counts, "masked"), table.num_rows, "len")
+        return Column(counts.data)
     return settled(counts, table.num_rows)
 
 

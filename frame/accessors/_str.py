@@ -28,7 +28,7 @@ from ..table._ndframe import SeriesBase
 from ..table._nullable import family_of
 from ..table._recode import (
     as_string,
-    holds_strings,
+    has_strings,
     look_up,
     renumbered,
     strings_at,
@@ -170,7 +170,7 @@ class StringMethods:
             categories = Dictionary(pd.Index(values.values, dtype=object))
             self._column = Column(column.data, None, ColumnType("category", categories))
             return
-        is_text = column.kind == "string" or holds_strings(column.dictionary.values)
+        is_text = has_strings(column)
         self._column = as_string(column) if is_text else column
 
     def __getitem__(self, key: object) -> Any:

@@ -30,9 +30,16 @@ from ..table._join_lists import joined_lists, share_lists, with_one_form
 from ..table._layout import Layout
 from ..table._lists import ListColumn
 from ..table._object_functions import as_objects, joined_objects
-from ..table._recode import recoded
+from ..table._recode import category_values, has_strings, recoded
 from ..table._table import NO_ROWS, Count, Table, as_count
-from ..table._take import moved_columns, position, repeated, stored_arrays, take_columns
+from ..table._take import (
+    moved_columns,
+    position,
+    repeated,
+    settled,
+    stored_arrays,
+    take_columns,
+)
 from ..table._tracing import is_in_jit
 from ..table._unencoded import joined_strings
 from ..table._units import finest_unit, with_units
@@ -47,8 +54,7 @@ def common_columns(
 ) -> tuple[Column, ...]:
     """Converts columns, given their numbers of rows, to pandas' common type.
 
-    In frames bools mix with integers, and with floats that come first, and unordered categories in
-    another order differ.
+    In frames bools mix with integers, and with floats that come first.
     """
     first = columns[0]
     kinds = {column.kind for column in columns}
@@ -61,17 +67,16 @@ def common_columns(
         return tuple(of_family(column, family) for column in common)
     if kinds == {"number"}:
         return _common_numbers(columns, name, of_frames, counts)
-    if kinds == {"category"} and all(
-        column.type == first.type or (not of_frames and same_categories(first, column))
-        for column in columns
-    ):
+    if kinds == {"category"} and all(same_categories(first, column) for column in columns):
         others = zip(columns[1:], counts[1:], strict=True)
         pairs = (common_pair(first, one, name, (counts[0], count)) for one, count in others)
         return (first, *(other for _, other in pairs))
     if kinds == {"string"} and any(column.stored is not column for column in columns):
         return joined_strings(columns)
-    if kinds <= {"string", "category"}:
+    if kinds <= {"string", "category"} and all(map(has_strings, columns)):
         return recoded(columns)
+    if "category" in kinds:
+        return _of_category_values(columns, name, counts)
     if all(isinstance(column, ListColumn) for column in columns):
         return _common_lists(columns, name, counts)
     labelled = in_one_label(columns, counts)
@@ -89,6 +94,24 @@ def _objects(
     caller = f"concat: column {name!r} would hold objects of several types"
     sides = zip(columns, counts, strict=True)
     return joined_objects([as_objects(column, count, caller) for column, count in sides])
+
+
+def _of_category_values(
+    columns: Sequence[Column], name: Hashable, counts: Sequence[Count]
+) -> tuple[Column, ...]:
+    """Columns of categories and others, in the common type of their values."""
+    values = [
+        category_values(column) if column.kind == "category" else column for column in columns
+    ]
+    found = [column for column in values if column is not None]
+    if len(found) < len(values) or len({(column.kind, column.is_bool) for column in found}) > 1:
+        # Categories of times are missing as NaT, others as NaN.
+        sides = zip(values, columns, strict=True)
+        columns = [one if one is not None and one.type.is_time else own for one, own in sides]
+        return _objects(columns, name, counts)
+    if common_family(found) is None:
+        found = [settled(column, count) for column, count in zip(found, counts, strict=True)]
+    return common_columns(found, name, counts, of_frames=False)
 
 
 def _common_lists(

@@ -130,7 +130,7 @@ class _Grouping(NDFrame, Generic[Groups]):
             by: the label of a column, a series of the same length, a function or a dict of the
                 labels of rows, a `Grouper` of pandas, or a list of these. Functions, dicts and
                 bins of time run on the host. Values of a series are not grouped by labels of
-                columns.
+                columns. A single `Grouper` has its own `sort` and `dropna`.
             level: levels of the index to group by, instead of `by`.
             as_index: label the rows of results by key; otherwise keys become the first columns.
                 Groups of a series need it.
@@ -151,6 +151,9 @@ class _Grouping(NDFrame, Generic[Groups]):
         bins = _only_bins(by)
         if bins is not None:
             return _binned(self, bins)
+        if isinstance(by, pd.Grouper):
+            # As in pandas, a single one has its own flags.
+            sort, dropna = getattr(by, "sort", sort), getattr(by, "dropna", dropna)
         flags = (bool(sort), bool(dropna), bool(as_index), bool(observed))
         return self._groups(by, level, Options(*flags, capacity, bool(group_keys)))
 

@@ -227,14 +227,21 @@ class FrameSelection(FrameBase, RowSelection):
 
     def _columns_labelled(self, label: Hashable) -> Any:
         """The column of a label, or the columns of several of it or below it."""
-        positions = self._labels.positions(label)
-        has_levels = self._labels.num_levels > 1
-        if len(positions) > 1 or (has_levels and not isinstance(label, tuple)):
-            selected = self._columns_at(positions)
-            if has_levels:
-                selected._labels = Labels(selected._labels.index.droplevel(0))
-            return selected
-        return self._series_at(positions[0])
+        positions, num_levels = self._labels.positions(label), self._labels.num_levels
+        given = len(label) if isinstance(label, tuple) else 1
+        if len(positions) == 1 and given >= num_levels:
+            return self._series_at(positions[0])
+        selected = self._columns_at(positions)
+        if given < num_levels:
+            below = selected._labels.index.droplevel(list(range(given)))
+            selected._labels = Labels(below)
+            top = below[0][0] if below.nlevels > 1 else below[0]
+            if len(positions) == 1 and top == "":
+                # As in pandas, an empty label below names the column itself.
+                column = selected[""]
+                is_series = isinstance(column, SeriesBase)
+                return column._make_series(column._only, label) if is_series else column
+        return selected
 
     def __getattr__(self, name: str) -> Any:
         # A frame that `copy` or `pickle` has just made has no labels yet.
@@ -263,14 +270,13 @@ class FrameSelection(FrameBase, RowSelection):
         return ((label, self._series_at(position)) for position, label in enumerate(self._labels))
 
     def pop(self, label: Hashable) -> Any:
-        """Removes a column and returns it."""
-        position = self._labels.position(label)
-        # Not the column at the position: a label of fewer levels is the name.
-        column = self[label]
-        other_positions = [other for other in range(len(self._labels)) if other != position]
-        remaining = self._columns_at(other_positions)
+        """Removes a column, or the columns of a label, and returns what `frame[label]` gives."""
+        removed = self[label]
+        positions = self._labels.positions(label)
+        others = [other for other in range(len(self._labels)) if other not in positions]
+        remaining = self._columns_at(others)
         self._table, self._labels = remaining._table, remaining._labels
-        return column
+        return removed
 
     def __delitem__(self, label: Hashable) -> None:
         self.pop(label)

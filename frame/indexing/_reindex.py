@@ -22,6 +22,7 @@ from ..table._from_host import index_from
 from ..table._holes import assumes_holes
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._nullable import Family, nullable_dtype
+from ..table._recode import category_values
 from ..table._table import Table, as_count
 from ..table._take import any_missing, missing_elsewhere, settled, take_columns
 from ..table._tracing import answered_at_once, is_traced
@@ -222,12 +223,13 @@ class FrameReindexing(FrameBase, Reindexing):
         if columns is None:
             return shown
         new_labels = columns if isinstance(columns, pd.Index) else pd.Index(columns)
+        fill_value = np.nan if fill_value is None else fill_value
         new_columns = [
-            shown._column(label)
-            if label in self._labels
-            else as_column(np.nan if fill_value is None else fill_value, shown._table, label)
-            for label in new_labels
+            shown._column(label) if label in self._labels else None for label in new_labels
         ]
+        if any(column is None for column in new_columns):
+            moves_rows = index is not None and not same_labels(self._table, shown._table)
+            new_columns = _with_absent(new_columns, shown._table, fill_value, moves_rows)
         name = self._labels.index.name if new_labels.name is None else new_labels.name
         new_labels = new_labels if new_labels.nlevels > 1 else new_labels.rename(name)
         return shown._make_frame(new_columns, Labels(new_labels))
@@ -256,6 +258,30 @@ class FrameReindexing(FrameBase, Reindexing):
                     column = _filled(column, right._column(label), owners, left._table)
             columns.append(column)
         return self._make_frame(columns, Labels(labels), left._table)
+
+
+def _with_absent(
+    columns: Sequence[Column | None], table: Table, fill_value: Any, moves_rows: bool
+) -> Sequence[Column]:
+    """Columns of a fill value in place of None, in pandas' dtypes.
+
+    They have the dtype of the value, NaN the common one of a frame of floats. Columns of one dtype
+    whose rows move too get a common dtype with the value.
+    """
+    own = table.columns
+    is_plain = bool(own) and all(one.is_numeric and one.family is None for one in own)
+    if moves_rows and is_plain and len({one.dtype for one in own}) == 1:
+        no_row = table.layout.place(np.zeros(table.capacity, np.bool_))
+        filled = choose_scalar(no_row, own[0], fill_value, table, "reindex")
+        if filled.is_numeric:
+            present = (one if one is None else in_dtype([one], filled.dtype)[0] for one in columns)
+            return [filled if one is None else one for one in present]
+    absent = as_column(fill_value, table, "reindex")
+    if is_plain and absent.is_float and pd.isna(fill_value):
+        dtype = np.result_type(*(one.dtype for one in own))
+        if np.issubdtype(dtype, np.floating) and not any(one.is_bool for one in own):
+            (absent,) = in_dtype([absent], dtype)
+    return [absent if one is None else one for one in columns]
 
 
 class SeriesReindexing(SeriesBase, Reindexing):
@@ -288,14 +314,30 @@ class SeriesReindexing(SeriesBase, Reindexing):
             >>> JaxSeries([1.0, None]).combine_first(JaxSeries([3.0, 4.0])).tolist()
             [1.0, 4.0]
         """
-        owners = self._only, other._only
+        given = _numbers_of_categories(self, other)
+        owners = given[0]._only, given[1]._only
         sides = (
             side if dtype is None else side.astype(dtype)
-            for side, dtype in zip((self, other), _while_aligned(*owners), strict=True)
+            for side, dtype in zip(given, _while_aligned(*owners), strict=True)
         )
         left, right = next(sides).align(next(sides))
         column = _filled(left._only, right._only, owners, left._table)
         return self._of(left._table.with_columns([column]), self._name)
+
+
+def _numbers_of_categories(series: Any, other: Any) -> tuple[Any, Any]:
+    """Two series, in place of categories that are numbers their values beside other numbers."""
+    columns = series._only, other._only
+    if columns[0].type == columns[1].type:
+        return series, other
+    values = [category_values(one) if one.kind == "category" else one for one in columns]
+    found = [one for one in values if one is not None and one.is_numeric]
+    if len(found) < 2 or found[0].is_bool != found[1].is_bool:
+        return series, other
+    if common_family(found) is None:
+        sides = zip(found, (series, other), strict=True)
+        found = [settled(values, side._table.num_rows) for values, side in sides]
+    return series._with_column(found[0]), other._with_column(found[1])
 
 
 # Dtypes of 64 bits that float64 does not represent, and those that mark missing values beside them.

@@ -18,7 +18,7 @@ from ..table._in_place import with_inplace
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._object_functions import inferred, inferred_labels
 from ..table._objects import sortable
-from ..table._row_index import RANGE, RowIndex
+from ..table._row_index import RANGE, RowIndex, frequency_of
 from ..table._sort import sort_rows
 from ..table._suggestions import the_columns
 from ..table._table import Table
@@ -174,7 +174,9 @@ class FrameIndexMoves(FrameBase, IndexMoves):
                 named.append((table.columns[position], key))
             else:
                 named += _levels_of(key, table)
-        index = RowIndex(tuple(level for level, _ in named), tuple(name for _, name in named))
+        freq = frequency_of(keys[0]) if len(keys) == len(named) == 1 else None
+        columns, names = tuple(level for level, _ in named), tuple(name for _, name in named)
+        index = RowIndex(columns, names, freq=freq)
         remaining = [p for p in range(len(self._labels)) if not (drop and p in used)]
         result = self._columns_at(remaining)
         result._table = result._table.replace(index=index)

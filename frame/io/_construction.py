@@ -39,10 +39,7 @@ def table_of_data(
     """Builds the table and the labels of `JaxFrame(data, ...)`."""
     layout = layout_of(sharding, "JaxFrame")
     if isinstance(data, SeriesBase):
-        labels = Labels(pd.RangeIndex(1)) if data._name is None else Labels.of([data._name])
-        if data._name is None and columns is not None and len(columns) == 1:
-            labels = Labels.of(columns)
-        data = data._make_frame(data._table.columns, labels)
+        data, columns = _frame_of_series(data, columns)
     if isinstance(data, FrameBase):
         return _of_frame(data, index, columns, dtype, sharding)
     if is_arrow(data) and columns is None and index is None and dtype is None:
@@ -258,14 +255,33 @@ def _is_on_device(value: object) -> bool:
     return isinstance(value, (jax.Array, SeriesBase))
 
 
+def _frame_of_series(series: Any, columns: Any) -> tuple[Any, Any]:
+    """A series as a frame of one column, and the columns to take of it.
+
+    As in pandas, `columns` labels a series without a name, and selects one with a name.
+    """
+    if series._name is None:
+        labels = pd.RangeIndex(1) if columns is None else pd.Index(columns)
+        if len(labels) != 1:
+            rows = len(series)
+            raise ValueError(
+                f"Shape of passed values is {(rows, 1)}, indices imply {(rows, len(labels))}"
+            )
+        return series._make_frame(series._table.columns, Labels(labels)), None
+    if columns is None or all(label == series._name for label in columns):
+        return series.to_frame(), columns
+    # Columns without values are objects; without the series there are no rows.
+    return pd.DataFrame(as_pandas(series), columns=columns), None
+
+
 def _of_frame(
     frame: FrameBase, index: object, columns: Any, dtype: DtypeLike, sharding: Sharding
 ) -> tuple[Table, Labels]:
-    if index is not None:
-        raise NotImplementedError(
-            "JaxFrame: index must be None if data is a JaxFrame. Use reindex or set_index."
-        )
-    result: Any = frame if columns is None else frame[list(columns)]
+    result: Any = frame
+    if columns is not None:
+        is_known = all(label in frame._labels for label in columns)
+        result = result[list(columns)] if is_known else result.reindex(columns=columns)
+    result = result if index is None else result.reindex(index=index)
     result = result if dtype is None else result.astype(dtype)
     table = result._table
     if sharding is not None:

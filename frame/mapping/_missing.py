@@ -184,7 +184,9 @@ class Missing(NDFrame):
         if isinstance(value, (Mapping, pd.Series)):
             for label, one in value.items():
                 if label in self._labels:
-                    by_position.update(dict.fromkeys(self._labels.positions(label), one))
+                    for position in self._labels.positions(label):
+                        # A label of a level names several columns; the first value fills them.
+                        by_position.setdefault(position, one)
         elif not by_position:
             by_position = dict.fromkeys(range(len(columns)), value)
         for number, one in by_position.items():
@@ -306,7 +308,8 @@ class SeriesMissing(SeriesBase, Missing):
 def _fill(column: Column, value: Any, table: Table) -> Column:
     """Replaces the missing values of a column by a scalar or another column."""
     is_column = isinstance(value, (SeriesBase, pd.Series, Mapping))
-    if not is_column and not isinstance(value, jax.Array) and pd.isna(value):
+    is_null = not is_column and not isinstance(value, jax.Array) and pd.isna(value)
+    if is_null and not (value is pd.NaT and column.family == "masked"):
         return column
     if column.valid is not None and not column.is_bool and not column.is_nullable:
         # In pandas it is float64 with NaN, and stays float64.

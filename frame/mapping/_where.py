@@ -35,7 +35,7 @@ from ..table._in_place import with_inplace
 from ..table._layout import ON_HOST
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._object_functions import as_objects, joined_objects, with_object
-from ..table._recode import holds_strings, recoded, renumbered
+from ..table._recode import category_values, has_strings, recoded, renumbered
 from ..table._table import Count, Table
 from ..table._take import any_missing, missing_elsewhere, settled
 from ..table._to_host import to_host
@@ -177,12 +177,21 @@ def choose_scalar(keep: Array, column: Column, value: object, table: Table, meth
                 return choose(keep, column, other, table, method)
             return _choose_numbers(keep, column, other, _number_dtype(column, other))
         value = value[()]
+    if value is pd.NaT and column.family == "masked" and column.is_numeric:
+        if _may_replace(keep, table.num_rows):
+            raise TypeError(f"Invalid value 'NaT' for dtype '{column.dtype_name}'")
+        return column
     is_null = value is None or value is pd.NaT or value is pd.NA
     if is_null or (np.isscalar(value) and bool(pd.isna(value))):
         (missing,) = missing_elsewhere([column], keep)
         return settled(missing, table.num_rows)
     if column.is_nullable:
-        one = scalar_in_dtype(column, value, method)
+        try:
+            one = scalar_in_dtype(column, value, method)
+        except TypeError:
+            if _may_replace(keep, table.num_rows):
+                raise
+            return column
         counts = (table.num_rows, np.int32(1))
         return _choose_typed(keep, column, one, column.dtype, counts, method)
     if column.kind == "list":
@@ -191,7 +200,7 @@ def choose_scalar(keep: Array, column: Column, value: object, table: Table, meth
         promoted = _promoted_for(column, value)
     except ValueError:
         # A time or a number past the range of the column is an error only if a row needs it.
-        if is_traced(keep, table.num_rows) or any_missing(keep, table.num_rows):
+        if _may_replace(keep, table.num_rows):
             raise
         return column
     replacement, keeps_dtype = None, False
@@ -208,6 +217,11 @@ def choose_scalar(keep: Array, column: Column, value: object, table: Table, meth
         return objects.with_arrays((_select(keep, objects.data, position), None))
     other = Column(replacement.data, None, replacement.type)
     return _choose_typed(keep, column, other, other.dtype, (table.num_rows, np.int32(1)), method)
+
+
+def _may_replace(keep: Array, num_rows: Count) -> bool:
+    """Whether a row is replaced; inside `jit` one may be."""
+    return is_traced(keep, num_rows) or bool(any_missing(keep, num_rows))
 
 
 def like_row(column: Column) -> Any:
@@ -258,6 +272,9 @@ def choose(keep: Array, column: Column, other: Column, table: Table, method: str
     represent all times of `other`; inside `jit` they get the finer unit.
     """
     column, counts = show_holes(column), (table.num_rows, table.num_rows)
+    if other.kind == "category" and column.kind not in ("category", "object"):
+        values = category_values(other)
+        other = other if values is None else settled(values, table.num_rows)
     if column.is_nullable and column.is_numeric:
         other = numbers_in_dtype(column, other, method, ~keep, table.num_rows)
         return _choose_numbers(keep, column, other, column.dtype)
@@ -323,7 +340,9 @@ def _in_categories(keep: Array, column: Column, other: Column, table: Table, met
         return pd.Series(pd.Categorical.from_codes(codes, dtype=dtype), values.index)
 
     found = through_values(other, table.num_rows, table.layout, convert, method)
-    if any_missing(found.present() | ~other.present(), table.num_rows):
+    may_miss = found.present() | ~other.present()
+    # pandas checks the values that fill missing ones, and all of those of where.
+    if any_missing(may_miss | keep if method == "fillna" else may_miss, table.num_rows):
         raise TypeError(
             "Cannot setitem on a Categorical with a new category, set the categories first"
         )
@@ -368,10 +387,7 @@ def _in_one_type(
     """Strings, categories, times and labelled counts in one type; None if they have none."""
     if column.type.compares_with(other.type):
         return with_units((column, other), finest_unit(column, other), counts)
-    are_strings = other.kind == "string" or (
-        other.kind == "category" and holds_strings(other.dictionary.values)
-    )
-    if column.kind == "string" and are_strings:
+    if column.kind == "string" and has_strings(other):
         family = column.family
         column, other = recoded([column, other])
         return of_family(column, family), other

@@ -23,7 +23,7 @@ from ..table._dictionary import (
     encode_unless_near_unique,
     sorted_dictionary,
 )
-from ..table._recode import as_string, look_up, recoded, renumbered, unencoded
+from ..table._recode import category_values, look_up, recoded, renumbered, unencoded
 from ..table._table import Count
 from ..table._tracing import at_once, is_traced
 from ..table._unencoded import as_unencoded
@@ -192,12 +192,10 @@ def _compare_with_scalar(op: str, a: Column, b: Scalar) -> Column:
 
 
 def _values(column: Column) -> Column:
-    categories = column.dictionary.values
-    if isinstance(categories.dtype, pd.StringDtype):
-        return as_string(column)
-    if categories.dtype.kind not in "iuf":
+    values = category_values(column)
+    if values is None:
         raise NotImplementedError(
-            f"categories of dtype {categories.dtype} can only be compared with one of the "
-            "categories. Call astype with their dtype first."
+            f"categories of dtype {column.dictionary.values.dtype} can only be compared with one "
+            "of the categories. Call astype with their dtype first."
         )
-    return Column(look_up(column.data, categories.to_numpy(np.float64), np.float64(np.nan)))
+    return values

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...primitives.staging import tiered
 from ..align._align import same_labels
+from ..align._common_types import common_pair, same_categories
 from ..table._alive import named
 from ..table._column import Array, Column
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
@@ -266,8 +267,10 @@ def _same_values(a: Column, b: Column, num_rows: Count) -> bool:
         return host_series(a, num_rows).equals(host_series(b, num_rows))
     if a.dtype_name != b.dtype_name or (a.valid is None) != (b.valid is None):
         return False
-    if a.kind == "category" and a.type != b.type:
-        return False
+    if a.kind == "category":
+        if not same_categories(a, b):
+            return False
+        a, b = common_pair(a, b, "equals", (num_rows, num_rows))
     (equal,) = combine("eq", [(a, b)], num_rows)
     return bool(_are_all(equal.data, a.missing(), b.missing(), num_rows))
 

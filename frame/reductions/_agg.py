@@ -201,6 +201,7 @@ class FrameAggregation(Transformation, FrameBase):
         if any(is_traced(value._table) for value in values):
             return self._joined_in_jit(parts)
         frame = pd.concat({label: value.to_pandas() for label, value in parts.items()}, axis=1)
+        frame.columns = frame.columns.set_names(self._labels.index.names)
         return self.frame_class._of(*table_of_frame(frame))
 
     def _joined_in_jit(self, parts: dict[Hashable, Any]) -> Any:
@@ -216,4 +217,5 @@ class FrameAggregation(Transformation, FrameBase):
             )
         columns = tuple(table.columns[0] for table in tables)
         table = tables[0].replace(columns=columns, needed=self._table.needed)
-        return self.frame_class._of(table, Labels(pd.Index(list(parts))))
+        labels = pd.Index(list(parts)).set_names(self._labels.index.names)
+        return self.frame_class._of(table, Labels(labels))

@@ -12,6 +12,7 @@ from ...primitives.staging import tiered
 from ._column import NAT, Array, Column, ColumnType, common_family
 from ._dictionary import Dictionary, sorted_dictionary, unify
 from ._distinct_objects import DistinctObjects
+from ._dtypes import narrowed, wide
 from ._layout import ONE_DEVICE
 from ._take import gather
 from ._zones import in_utc, zone_label
@@ -64,6 +65,13 @@ def holds_strings(values: pd.Index) -> bool:
     )
 
 
+def has_strings(column: Column) -> bool:
+    """Whether a column holds strings or categories that are strings."""
+    if column.kind == "category":
+        return holds_strings(column.dictionary.values)
+    return column.kind == "string"
+
+
 def as_times(column: Column) -> Column:
     """The column, or the times that are its categories."""
     if column.kind != "category" or column.dictionary.values.dtype.kind not in "mM":
@@ -75,6 +83,28 @@ def as_times(column: Column) -> Column:
     tz = getattr(times, "tz", None)
     zone = None if tz is None else zone_label(tz)
     return Column(data, None, ColumnType(kind, unit=np.datetime_data(values.dtype)[0], zone=zone))
+
+
+def category_values(column: Column) -> Column | None:
+    """The values of a column of categories, in the dtype of the categories.
+
+    Integers and bools have a mask; `settled` decides on their dtype. None for categories of other
+    dtypes, and for integers that the device cannot hold.
+    """
+    values = column.dictionary.values
+    if isinstance(values.dtype, pd.StringDtype):
+        return as_string(column)
+    if isinstance(values, (pd.DatetimeIndex, pd.TimedeltaIndex)):
+        return as_times(column)
+    numbers = narrowed(values)
+    if not isinstance(numbers.dtype, np.dtype) or numbers.dtype.kind not in "biuf":
+        return None
+    if wide(numbers.dtype) != numbers.dtype:
+        return None
+    if numbers.dtype.kind == "f":
+        return Column(look_up(column.data, numbers.to_numpy(), numbers.dtype.type(np.nan)))
+    data = look_up(column.data, numbers.to_numpy(), numbers.dtype.type(0))
+    return Column(data, column.data >= 0)
 
 
 def strings_at(positions: Array, strings: object) -> Column:

@@ -129,3 +129,9 @@ def test_lists_of_python_objects():
         with pytest.raises(AttributeError, match=r"Can only use the '\.list' accessor with lists"):
             JaxSeries(other).list  # noqa: B018
     np.testing.assert_array_equal(series.str.len().to_numpy(), [2, np.nan, 1])
+
+
+@pytest.mark.parametrize("dtype", ["str", "string"])
+def test_lengths_of_split_strings(dtype):
+    words = pd.Series(["a b", None, "c"], dtype=dtype)
+    assert_parity(lambda s: (s.str.split().str.len(), s[2:].str.split().str.len()), words)

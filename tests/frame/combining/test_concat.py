@@ -245,3 +245,38 @@ def test_equal_labels_are_sorted():
     data = pd.DataFrame({"b": [1.0], "a": [2.0]}, dtype="float32")
     found = concat([JaxFrame(data), JaxFrame(data)], sort=True)
     pd.testing.assert_frame_equal(found.to_pandas(), pd.concat([data, data], sort=True))
+
+
+CATEGORIES = {
+    "integers": pd.Categorical([1, 2, None, 1]),
+    "whole": pd.Categorical([2, 1, 2, 1]),
+    "floats": pd.Categorical([3.5, None, 4, 4]),
+    "bools": pd.Categorical([True, False, None, True]),
+    "times": pd.Categorical([*pd.to_datetime(["2020", "2021"]), None, pd.Timestamp("2020")]),
+    "zoned": pd.Categorical(pd.to_datetime(["2020", "2021"], utc=True)),
+    "strings": pd.Categorical(["a", None]),
+}
+
+
+@pytest.mark.parametrize("name", CATEGORIES)
+@pytest.mark.parametrize("of", [pd.Series, pd.DataFrame])
+def test_categories_beside_others_are_their_values(name, of):
+    others = [
+        *CATEGORIES.values(),
+        [1, 2],
+        [0.5],
+        [True],
+        ["a"],
+        pd.array([1, None], "Int64"),
+        pd.to_datetime(["2022"]),
+    ]
+    first = of({"v": CATEGORIES[name]} if of is pd.DataFrame else CATEGORIES[name])
+    for other in others:
+        second = of({"v": other} if of is pd.DataFrame else other)
+        assert_parity(lambda a, b: (joined([a, b]), joined([b, a])), first, second, ways=["eager"])
+
+
+def test_categories_in_another_order_are_those_of_the_first_part():
+    first = pd.DataFrame({"a": pd.Categorical([1, 2]), "b": [1, 2]})
+    second = pd.DataFrame({"b": [1.5], "a": pd.Categorical([2], categories=[2, 1])})
+    assert_parity(lambda a, b: (joined([a, b]), joined([b, a])), first, second)

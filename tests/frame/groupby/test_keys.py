@@ -248,3 +248,20 @@ def test_keys_of_a_wide_range_that_are_packed_into_one(far, sort):
     frame = pd.DataFrame({"k": keys[far], "i": rng.integers(-3, 0, 300), "x": rng.normal(size=300)})
     assert_parity(lambda f: f.groupby(["k", "i"], sort=sort).x.max(), frame, ways=["eager"])
     assert_parity(lambda f: f.groupby(["i", "k"], sort=sort).x.max(), frame, ways=["eager"])
+
+
+@pytest.mark.parametrize("values", [[3, None, 1, 3], ["b", None, "a", "b"]])
+def test_a_single_grouper_has_its_own_flags(values):
+    frame = pd.DataFrame({"k": values, "v": [1, 2, 3, 4]})
+    for flags in ({}, {"dropna": False}):
+        key = pd.Grouper(key="k", **flags)
+        assert_parity(
+            lambda f, key=key: (
+                f.groupby(key).sum(),
+                f.groupby(key, sort=False, dropna=False).sum(),
+                f.groupby([key]).sum(),
+                f.groupby([key], dropna=False).sum(),
+            ),
+            frame,
+            ways=["eager"],
+        )

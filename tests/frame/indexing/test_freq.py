@@ -71,3 +71,11 @@ def test_timedeltas_have_one():
 
 def test_missing_times_have_none():
     assert from_pandas(FRAME).iloc[:1].reindex([pd.NaT, FRAME.index[0]]).index.freq is None
+
+
+def test_labels_that_are_set():
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0]})
+    for labels in (pd.date_range("2024", periods=3, freq="2h", tz="Asia/Tokyo"), FRAME.index[:3]):
+        expected = frame.set_index(labels)
+        found = from_pandas(frame).set_index(labels).to_pandas()
+        pd.testing.assert_frame_equal(found, expected, check_freq=True)

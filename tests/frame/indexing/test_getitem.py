@@ -123,3 +123,14 @@ def test_labels_have_no_values_inside_jit():
 def test_slices_by_integers_of_jax():
     frame = mixed_frame()[["k"]]
     assert_same(on_device(frame)[jnp.int32(1) : jnp.int32(3)], frame[1:3])
+
+
+def test_labels_of_fewer_levels():
+    labels = [("a", "", ""), ("b", "c", ""), ("b", "d", "x"), ("b", "d", "y"), ("e", "f", "g")]
+    levels = pd.MultiIndex.from_tuples([*labels, ("h", "", "i")], names=["p", "q", "r"])
+    frame = pd.DataFrame([range(6)], columns=levels)
+    for key in ("a", "b", "e", "h", ("a", ""), ("b", "c"), ("b", "d"), ("e", "f"), ("h", "")):
+        assert_parity(lambda f, key=key: f[key], frame, ways=["eager"])
+    twice = pd.DataFrame([range(3)], columns=[["a", "a", "b"], ["x", "x", ""]])
+    for key in ("a", ("a", "x"), "b"):
+        assert_parity(lambda f, key=key: f[key], twice, ways=["eager"])

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """pop and `del`."""
 
+import pandas as pd
 import pytest
 from frame_examples import mixed_frame
 from frame_parity import EVERYWHERE, assert_parity, assert_same, assert_same_error, on_device
@@ -42,9 +43,18 @@ def test_labels_that_are_not_there():
     assert "no" in assert_same_error(lambda f: f.pop("no"), FRAME)
     assert_same_error(lambda f: popped(popped(f)[1]), FRAME)
     assert_same_error(lambda f: deleted(f[["x"]]), FRAME)
-    twice = on_device(FRAME.set_axis(["x", "x", "s"], axis=1))
-    with pytest.raises(ValueError, match="must name one column"):
-        twice.pop("x")
+
+
+def test_all_columns_of_a_label_leave_the_frame():
+    assert_parity(popped, FRAME.set_axis(["x", "x", "s"], axis=1), ways=["eager"])
+    levels = pd.MultiIndex.from_tuples([("x", ""), ("y", "p"), ("z", "")])
+    for label in ("x", "y", ("y", "p")):
+
+        def popped_label(f, label=label):
+            f = f.copy()
+            return f.pop(label), f
+
+        assert_parity(popped_label, FRAME.set_axis(levels, axis=1), ways=["eager"])
 
 
 def test_a_row_leaves_a_series():

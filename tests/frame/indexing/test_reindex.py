@@ -107,3 +107,24 @@ def test_wrong_arguments():
 def test_the_name_of_a_series_is_that_of_the_labels():
     frame = pd.DataFrame({"a": [1, 2]})
     assert_parity(lambda f: f.reindex(pd.Series([1, 0], name="n")), frame, ways=["eager"])
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int64", "float32", "float64", "bool", "Int64"])
+def test_new_columns_have_the_dtype_of_pandas(dtype):
+    frame = pd.DataFrame({"a": [1, 0], "b": [0, 1]}, dtype=dtype)
+
+    def reindexed(f):
+        mixed = f.assign(c=f["a"].astype("int16"))
+        return (
+            f.reindex(columns=["a", "z"]), mixed.reindex(columns=["z", "c"]),
+            f.reindex(columns=["a", "z"], fill_value=7 if dtype != "bool" else True),
+            f.reindex(columns=["z", "b"], index=[0, 1]),
+            *([] if dtype == "bool" else [f.reindex(columns=["z", "b"], index=[1, 0])]),
+            f.reindex(columns=["z", "b"], index=[1, 7]), f.reindex(columns=["b"], index=[1, 7]),
+            mixed.reindex(columns=["a", "z"], index=[1, 0]),
+        )  # fmt: skip
+
+    assert_parity(reindexed, frame, ways=["eager"])
+    if dtype in ("uint8", "float32"):
+        how = {"columns": ["a", "z"], "index": [1, 7], "fill_value": 7}
+        assert_parity(lambda f: f.reindex(**how), frame, ways=["eager"])

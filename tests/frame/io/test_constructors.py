@@ -133,9 +133,10 @@ def test_frames_and_series_of_ours():
     assert_same(JaxSeries(ours.k, name="new"), frame.k.rename("new"))
     columns = {"b": ours.x, "a": ours.k * 2}
     assert_same(JaxFrame(columns), pd.DataFrame({"b": frame.x, "a": frame.k * 2}))
-    for make in (JaxFrame, JaxSeries):
-        with pytest.raises(NotImplementedError, match="index must be None"):
-            make(ours if make is JaxFrame else ours.k, index=[1])
+    assert_same(JaxFrame(ours, index=[1, 99]), pd.DataFrame(frame, index=[1, 99]))
+    assert_same(JaxSeries(ours.k, index=[1, 99]), pd.Series(frame.k, index=[1, 99]))
+    absent = ["x", "absent"]
+    assert_same(JaxFrame(ours, columns=absent), pd.DataFrame(frame, columns=absent))
 
 
 def test_inside_jit_of_columns_that_are_there():
@@ -196,7 +197,16 @@ def test_a_series_from_arrow():
 def test_a_frame_of_a_series_of_ours():
     for series in (pd.Series([1, 2], [3, 4], name="x"), pd.Series(["a", None])):
         assert_same(JaxFrame(on_device(series)), pd.DataFrame(series))
-        assert_same(JaxFrame(on_device(series), columns=["x"]), pd.DataFrame(series, columns=["x"]))
+        for columns in (["x"], ["y"], ["x", "y"], ["y", "x"], ["x", "x"]):
+            for index in (None, [3, 9]):
+                try:
+                    expected = pd.DataFrame(series, columns=columns, index=index)
+                except ValueError:
+                    with pytest.raises(ValueError, match="Shape of passed values"):
+                        JaxFrame(on_device(series), columns=columns, index=index)
+                else:
+                    found = JaxFrame(on_device(series), columns=columns, index=index)
+                    assert_same(found, expected)
 
 
 def test_series_of_ours_are_rows_whose_labels_are_aligned():

@@ -69,3 +69,10 @@ def test_an_empty_dict_or_series_fills_nothing():
     floats = pd.Series([1.0, np.nan])
     assert_parity(lambda s: s.fillna({}), floats, ways=["eager"])
     assert_parity(lambda s, e: s.fillna(e), floats, pd.Series(dtype=object), ways=["eager"])
+
+
+def test_a_label_of_fewer_levels_names_several_columns():
+    levels = pd.MultiIndex.from_tuples([("x", "a"), ("x", "b"), ("y", "c")])
+    frame = pd.DataFrame([[np.nan, 1.0, 1.0], [3.0, np.nan, np.nan]], columns=levels)
+    for values in ({"x": -1}, {"x": -1, ("x", "b"): -2}, {("x", "b"): -2, "x": -1}):
+        assert_parity(lambda f, values=values: f.fillna(values), frame, ways=["eager"])

@@ -26,6 +26,7 @@ COLUMNS = {
     "boolean": pd.Series([True, None, False], dtype="boolean"),
     "string": pd.Series(["a", None, "c"], dtype="string"),
     "category": pd.Series(["a", None, "c"], dtype="category"),
+    "numbers": pd.Series([1, None, 3], dtype="category"),
 }
 _KEPT = np.array([True, False, False])
 CALLS = {
@@ -47,6 +48,8 @@ def test_each_pair(call):
             continue  # pandas is going to stop converting these to times.
         if left == "float" and call == "fillna" and right in ("Int64", "Float64"):
             continue  # In pandas the dtype depends on whether any value of the other is missing.
+        if call == "combine_first" and {left, right} <= {"numbers", "int8", "int64"}:
+            continue  # There integers beside categories are floats only if one stays missing.
         other = values.iloc[[2, 0, 1]].reset_index(drop=True)
         try:
             expected = CALLS[call](one, other)

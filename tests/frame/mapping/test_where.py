@@ -145,3 +145,24 @@ def test_numbers_past_the_range_of_a_dtype():
     assert_parity(lambda s: (s.where(s > 1, 2**64), s.fillna(2**64)), floats, ways=["eager"])
     empty = pd.Series([], dtype="int64")
     assert_parity(lambda s: (s.where(s > 1, 1e300), s.mask(s > 1, 1e300)), empty, ways=["eager"])
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "Float64", "boolean"])
+@pytest.mark.parametrize("value", [pd.NaT, "a"])
+def test_a_value_that_no_nullable_dtype_holds_is_an_error_only_if_it_is_needed(dtype, value):
+    series = pd.Series([1, 0, None], dtype=dtype)
+    for call in (
+        lambda s: s.where([True] * 3, value),
+        lambda s: s.mask([False, True, False], value),
+        lambda s: s.fillna(value),
+        lambda s: s[:2].fillna(value),
+        lambda s: s.replace(1, value),
+        lambda s: s.replace(5, value),
+    ):
+        try:
+            call(series)
+        except TypeError:
+            with pytest.raises(TypeError, match="Invalid value"):
+                call(on_device(series))
+        else:
+            assert_parity(call, series, ways=["eager"])

@@ -55,3 +55,15 @@ def test_frames_that_differ_in_one_thing():
 def test_not_inside_jit():
     with pytest.raises(NotImplementedError, match="jit"):
         jax.jit(lambda f: f.equals(f))(on_device(mixed_frame()))
+
+
+def test_categories_in_another_order():
+    values, kinds = ["a", "b", None], [["a", "b"], ["b", "a"], ["b", "a", "c"]]
+    columns = [
+        pd.Series(pd.Categorical(values, categories=kind, ordered=ordered))
+        for kind in kinds
+        for ordered in (False, True)
+    ]
+    for one in columns:
+        for other in (*columns, columns[0][::-1]):
+            assert on_device(one).equals(on_device(other)) == one.equals(other)

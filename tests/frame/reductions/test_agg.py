@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
+import pandas as pd
 from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same_error
 
@@ -60,3 +61,13 @@ def test_wrong_arguments_are_pandas_errors():
 def test_a_list_of_reductions_of_a_frame_inside_jit():
     frame = mixed_frame()[["k", "x"]]
     assert_parity(lambda f: f.agg(["min", "mean", "count"]), frame, ways=["jit"], ulps=8)
+
+
+def test_the_labels_of_columns_keep_their_names():
+    frame = mixed_frame()[["k", "x"]].rename_axis(columns="measure")
+    levels = frame.set_axis(
+        pd.MultiIndex.from_tuples([("a", 1), ("b", 2)], names=["p", "q"]), axis=1
+    )
+    for data in (frame, levels):
+        assert_parity(lambda f: (f.agg(["max"]), f.agg(["min", "max"])), data)
+    assert_parity(lambda f: f.agg({"x": ["max"]}), frame)
