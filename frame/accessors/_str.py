@@ -34,6 +34,7 @@ from ..table._recode import (
     strings_at,
     unencoded,
 )
+from ..table._string_bytes import bytes_of_strings
 from ..table._table import Table
 from ..table._to_host import host_array
 from ..table._tracing import answered_at_once, at_once, is_traced
@@ -294,6 +295,31 @@ class StringMethods:
         matches = strings.str.extractall(pat, flags=flags)
         rows = self._series._table
         return matches_of_rows(self._series, column, matches, len(strings), capacity, rows)
+
+    def to_bytes(self) -> Any:
+        """Converts each string to the list of its UTF-8 bytes, uint8.
+
+        `to_ragged()` of the result gives the primitives bytes and offsets, inside `jit` too. A
+        missing string is a missing list. pandas has no such method.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> text = JaxSeries(["ab", "", "b"])
+            >>> ragged = text.str.to_bytes().to_ragged()
+            >>> ragged.values.tolist(), ragged.offsets.tolist()
+            ([97, 98, 98], [0, 2, 2, 3])
+        """
+        column, strings = self._distinct()
+        if self._holds_objects:
+            raise NotImplementedError(
+                f"to_bytes: values must be strings, got {column.dtype_name}. Use astype(str) first."
+            )
+        content, offsets = bytes_of_strings(strings)
+        lists = pa.LargeListArray.from_arrays(offsets, content)
+        layout = self._series._layout
+        room = layout.capacity_for(len(lists))
+        found = lists_from_arrow(lists, ListType(), room, layout, "str", column_from)
+        return self._series._with_column(column_of_lists(column.data, found.lists))
 
     def get_dummies(self, sep: str = "|", dtype: DtypeLike = None) -> Any:
         """One-hot encodes the pieces between separators; not supported inside `jit`."""

@@ -5,6 +5,7 @@ from ._apply import FrameApply
 from ._astype import Cast
 from ._case_when import CaseWhen
 from ._convert_dtypes import ConvertDtypes
+from ._hash import SeriesHash
 from ._interpolate import Interpolation
 from ._map import FrameMap, SeriesMap
 from ._missing import FrameMissing, SeriesMissing
@@ -17,5 +18,7 @@ class FrameMappingMethods(
     """Value transformations of a frame."""
 
 
-class SeriesMappingMethods(Cast, ConvertDtypes, SeriesMap, SeriesMissing, Interpolation, CaseWhen):
+class SeriesMappingMethods(
+    Cast, ConvertDtypes, SeriesHash, SeriesMap, SeriesMissing, Interpolation, CaseWhen
+):
     """Value transformations of a series."""
