@@ -151,7 +151,7 @@ def assert_same(got: Any, expected: Any, ulps: int | Bound = 0) -> None:
         values = got.to_numpy() if isinstance(got, pd.Series) else got
         values = host_array(values) if isinstance(values, jax.Array) else values
         assert values.shape == expected.shape, f"got {values.shape}, not {expected.shape}"
-        assert values.dtype == expected.dtype, f"got {values.dtype}, not {expected.dtype}"
+        assert values.dtype == expected.dtype, f"dtype {values.dtype}, not {expected.dtype}"
         _assert_same_values(pd.Series(values.ravel()), pd.Series(expected.ravel()), bound)
     else:
         _assert_same_scalar(got, expected, bound)
