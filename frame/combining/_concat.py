@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """concat."""
 
-import itertools
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -152,13 +151,13 @@ def _along_rows(parts: list[Any], options: Options) -> Any:
         columns = common_columns([part._only for part in parts], name, counts, of_frames=False)
         rows = _stacked([(column,) for column in columns], tables, options)
         return parts[0]._make_series(rows.columns[0], name, rows)
-    unnamed = itertools.count()
+    # Series without a name are one column, as in pandas.
     frames = [
         part
         if isinstance(part, FrameBase)
         else part._make_frame(
             part._table.columns,
-            Labels.of([next(unnamed) if part._name is None else part._name]),
+            Labels.of([0 if part._name is None else part._name]),
         )
         for part in parts
     ]

@@ -3,7 +3,7 @@
 
 import functools
 import json
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from ..align._align import same_labels
 from ..align._as_column import as_column
 from ..mapping._astype import as_dtype, cast_columns
 from ..table._column import Column, of_family
@@ -26,6 +27,7 @@ from ..table._nullable import Family, family_named
 from ..table._row_index import RANGE, RowIndex
 from ..table._table import Table, as_count
 from ..table._take import resized
+from ..table._tracing import is_traced
 from ..table._types import DtypeLike, Options, Sharding
 from ..table._user_functions import as_pandas
 from ._files._malformed import MalformedMetadata, check_arrow
@@ -309,14 +311,19 @@ def _of_columns(
     data: Mapping[Hashable, Any], index: object, columns: Any, dtype: DtypeLike, layout: Layout
 ) -> tuple[Table, Labels]:
     names = list(data) if columns is None else list(columns)
-    series = [value for value in data.values() if isinstance(value, SeriesBase)]
-    if series:
-        table = series[0]._table
+    labelled = [data[name] for name in names if isinstance(data[name], (SeriesBase, pd.Series))]
+    series: Any = next((one for one in labelled if isinstance(one, SeriesBase)), None)
+    if index is None and labelled and not _have_labels_of(series, labelled):
+        # pandas orders the labels, by its rules for labels of these dtypes.
+        index = pd.DataFrame(dict(enumerate(pd.Series(0, one.index) for one in labelled))).index
+    if series is not None:
+        table = (series if index is None else series.reindex(pd.Index(index)))._table
     else:
-        lengths = {len(value) for value in data.values() if not np.isscalar(value)}
+        arrays = [data[name] for name in names if not isinstance(data[name], pd.Series)]
+        lengths = {len(value) for value in arrays if not np.isscalar(value)}
         if len(lengths) > 1:
             raise ValueError("All arrays must be of the same length")
-        num_rows = lengths.pop()
+        num_rows = len(index) if index is not None else lengths.pop()
         capacity = layout.capacity_for(num_rows)
         row_index = RANGE if index is None else index_from(pd.Index(index), capacity, layout)
         table = Table((), row_index, as_count(num_rows), layout=layout)
@@ -326,6 +333,17 @@ def _of_columns(
         dtypes = [as_dtype(dtype)] * len(result)
         table = table.with_columns(cast_columns(result, dtypes, table.num_rows, layout))
     return table, Labels.of(names)
+
+
+def _have_labels_of(series: Any, others: Sequence[Any]) -> bool:
+    """Whether all of some series have the labels of one, or cannot be aligned with it."""
+    if series is None:
+        return False
+    ours = [one._table for one in others if isinstance(one, SeriesBase)]
+    if is_traced(series._table.index, series._table.num_rows):
+        # `aligned_column` raises for other labels.
+        return True
+    return len(ours) == len(others) and all(same_labels(series._table, one) for one in ours)
 
 
 def _of_matrix(

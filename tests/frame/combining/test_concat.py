@@ -280,3 +280,17 @@ def test_categories_in_another_order_are_those_of_the_first_part():
     first = pd.DataFrame({"a": pd.Categorical([1, 2]), "b": [1, 2]})
     second = pd.DataFrame({"b": [1.5], "a": pd.Categorical([2], categories=[2, 1])})
     assert_parity(lambda a, b: (joined([a, b]), joined([b, a])), first, second)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("places", ["sfs", "fss", "nfs"])
+def test_series_without_a_name_are_one_column(places, axis):
+    parts = {
+        "s": pd.Series([1, 2]), "n": pd.Series([5, 6], name="x"),
+        "f": pd.DataFrame({"x": [1, 2], 0: [3, 4]}),
+    }  # fmt: skip
+    chosen = [parts[place] for place in places]
+    if axis == 1 and "n" in places:
+        chosen = chosen[1:]
+    expected = pd.concat(chosen, axis=axis)
+    assert_same(concat([on_device(part) for part in chosen], axis=axis), expected)

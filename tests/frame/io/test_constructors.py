@@ -212,3 +212,50 @@ def test_a_frame_of_a_series_of_ours():
 def test_series_of_ours_are_rows_whose_labels_are_aligned():
     rows = [pd.Series([1, 2], ["a", "b"], name="x"), pd.Series([3, 4], ["b", "c"], name="y")]
     assert_same(JaxFrame([on_device(row) for row in rows]), pd.DataFrame(rows))
+
+
+ONE = pd.Series([1, 2, 3], name="one")
+OTHER = pd.Series([10.0, 20.0], index=[2, 5])
+TEXTS = pd.Series(["u", "v"], index=["d", "c"])
+# What pandas and we make a frame of, given a function that makes a series of ours.
+OF_SERIES = {
+    "two series": lambda made: {"a": made(ONE), "b": made(OTHER)},
+    "one of pandas": lambda made: {"a": made(ONE), "b": OTHER},
+    "one of pandas first": lambda made: {"b": OTHER, "a": made(ONE)},
+    "an array of all labels": lambda made: {"a": made(ONE), "b": made(OTHER), "c": np.arange(4)},
+    "a constant": lambda made: {"a": made(ONE), "b": made(OTHER), "c": 7},
+    "labels of strings": lambda made: {
+        "a": made(pd.Series([1, 2], index=["c", "a"])),
+        "b": made(TEXTS),
+    },
+    "no rows": lambda made: {"a": made(ONE.iloc[:0]), "b": made(OTHER)},
+    "equal labels": lambda made: {"a": made(OTHER), "b": made(OTHER * 2)},
+    "repeated labels": lambda made: {"a": made(OTHER.set_axis([0, 0])), "b": [1, 2]},
+}
+
+
+@pytest.mark.parametrize("num_devices", [1, 3])
+@pytest.mark.parametrize("name", OF_SERIES)
+def test_columns_are_aligned_to_the_labels_of_all(name, num_devices):
+    sharding = row_sharded(make_mesh(num_devices)) if num_devices > 1 else None
+    ours = OF_SERIES[name](lambda series: on_device(series, sharding))
+    assert_same(JaxFrame(ours), pd.DataFrame(OF_SERIES[name](lambda series: series)))
+
+
+@pytest.mark.parametrize("index", [[2, 0, 7], [0, 1, 2], []])
+def test_an_index_selects_rows_of_series(index):
+    expected = pd.DataFrame({"a": ONE, "b": OTHER}, index=index)
+    assert_same(JaxFrame({"a": JaxSeries(ONE), "b": JaxSeries(OTHER)}, index=index), expected)
+
+
+def test_an_array_of_jax_beside_a_series_of_pandas():
+    expected = pd.DataFrame({"a": np.arange(2), "b": OTHER})
+    assert_same(JaxFrame({"a": jnp.arange(2), "b": OTHER}), expected)
+
+
+def test_arrays_of_another_length_are_refused():
+    with pytest.raises(ValueError, match="does not match length of index"):
+        JaxFrame({"a": JaxSeries(ONE), "b": np.arange(2)})
+    repeated = JaxSeries(OTHER.set_axis([0, 0]))
+    with pytest.raises(ValueError, match="cannot reindex on an axis with duplicate labels"):
+        JaxFrame({"a": repeated, "b": JaxSeries(ONE)})
