@@ -308,7 +308,7 @@ def with_layout(table: Table, layout: Layout) -> Table:
 
 
 def _of_columns(
-    data: Mapping[Hashable, Any], index: object, columns: Any, dtype: DtypeLike, layout: Layout
+    data: Mapping[Hashable, Any], index: Any, columns: Any, dtype: DtypeLike, layout: Layout
 ) -> tuple[Table, Labels]:
     names = list(data) if columns is None else list(columns)
     labelled = [data[name] for name in names if isinstance(data[name], (SeriesBase, pd.Series))]
