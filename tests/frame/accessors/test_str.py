@@ -45,8 +45,8 @@ def test_matches_pandas_for_each_method(strings):
 
 def test_every_method_is_among_them():
     public = {name for name in dir(StringMethods) if not name.startswith("_")}
-    # Their tests are those of objects, because bytes are objects.
-    assert public == METHODS.keys() | OF_COLUMNS | {"decode", "encode"}
+    # Their tests are those of objects, because bytes are objects, and those of hashes.
+    assert public == METHODS.keys() | OF_COLUMNS | {"decode", "encode"} | {"to_bytes"}
 
 
 def test_kinds_of_characters():

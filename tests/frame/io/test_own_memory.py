@@ -12,14 +12,16 @@ from jaxframes.shardings import make_mesh, row_sharded
 
 # A capacity, and so the length of an array that needs no padding.
 NUM_ROWS = 64
+# Arrays of fewer bytes may be copied by a program.
+NUM_LARGE = 2**15
 DTYPES = ["int64", "float64", "int8", "bool", "M8[ns]", "m8[s]"]
 
 
-def read_in_place(dtype):
+def read_in_place(dtype, num_rows=NUM_ROWS):
     """An array at an address from which JAX reads host memory without a copy."""
-    memory = np.zeros(NUM_ROWS * 8 + 64, np.uint8)
+    memory = np.zeros(num_rows * 8 + 64, np.uint8)
     start = -memory.ctypes.data % 64
-    return memory[start : start + NUM_ROWS * np.dtype(dtype).itemsize].view(dtype)
+    return memory[start : start + num_rows * np.dtype(dtype).itemsize].view(dtype)
 
 
 def frame_of(array):
@@ -97,14 +99,14 @@ def test_arrow_data_that_change_later(options):
     ],
 )
 def test_decoded_data_are_kept_if_jax_reads_them_in_place(values, is_kept):
-    array = read_in_place("int64")
-    array[:] = np.arange(NUM_ROWS) * 3
+    array = read_in_place("int64", NUM_LARGE)
+    array[:] = np.arange(NUM_LARGE) * 3
     given = values(arrow_of(array))
-    column = column_from(given, NUM_ROWS, ONE_DEVICE, in_place=True)
+    column = column_from(given, NUM_LARGE, ONE_DEVICE, in_place=True)
     data = np.asarray(column.data)
     chunk = given.chunk(0) if isinstance(given, pa.ChunkedArray) else given
     assert (data.ctypes.data == chunk.buffers()[1].address) == is_kept
-    expected = column_from(given, NUM_ROWS, ONE_DEVICE)
+    expected = column_from(given, NUM_LARGE, ONE_DEVICE)
     np.testing.assert_array_equal(data, np.asarray(expected.data))
     assert (column.valid is None) == (expected.valid is None)
     # A slice whose first value is not at such an address.
