@@ -110,5 +110,5 @@ def test_decoded_data_are_kept_if_jax_reads_them_in_place(values, is_kept):
     np.testing.assert_array_equal(data, np.asarray(expected.data))
     assert (column.valid is None) == (expected.valid is None)
     # A slice whose first value is not at such an address.
-    shifted = column_from(arrow_of(np.append(array, 1))[1:], NUM_ROWS, ONE_DEVICE, in_place=True)
+    shifted = column_from(arrow_of(np.append(array, 1))[1:], NUM_LARGE, ONE_DEVICE, in_place=True)
     np.testing.assert_array_equal(np.asarray(shifted.data), [*array[1:], 1])
