@@ -15,8 +15,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
+from ..shardings._compat import is_x64_enabled
 from . import local
-from ._direct_index import known_ranges
+from ._direct_index import DirectIndex, known_ranges
 from ._segment_sums import Summed, rows_of_summed, sums_of_segments
 from ._sized import in_steps
 from .contract._typing import Array
@@ -84,7 +85,7 @@ def reduce_eagerly(
     | integers of a small range | sums of products, or in the order of first rows; a sixteenth of the rows or fewer segments | direct index, all leaves at once | the range, one |
     | integers of a small range | any | direct index | the range, one for each leaf |
     | few distinct ones in a sample | one sum, in the order of the keys | hash tables with sums | one |
-    | any | any | numbers by hash tables, or by a sort for keys of several words; then segments | one, one for each leaf |
+    | any | any | numbers by hash tables, or by a sort for keys of several words, unless they are integers whose ranges fit one; then segments | one, one for each leaf |
 
     The range of an array is read once, and `note_range` tells it for nothing.
 
@@ -113,7 +114,8 @@ def reduce_eagerly(
         if capacity <= MOST_FEW_KEYS:
             return _first((keys, sums), capacity), count
     most_keys = max(columns[0].shape[0] // ROWS_OF_A_GROUP, 1)
-    groups = factorize_columns(columns, num_valid, most_keys, how.order == "key")
+    words = _as_one_word(columns, num_valid)
+    groups = factorize_columns(words, num_valid, most_keys, how.order == "key")
     count = int(groups.count)
     first_row_ids = groups.first_row_ids if count <= most_keys else None
     rows = reduce_numbered(
@@ -244,6 +246,28 @@ def _num_segments(columns: tuple[Array, ...], num_valid: Array) -> int | None:
     ranges = known_ranges(columns, num_valid)
     size = math.prod(max(int(high) - int(low) + 1, 1) for low, high in ranges)
     return in_steps(size) if size <= most else None
+
+
+def _as_one_word(columns: tuple[Array, ...], num_valid: Array) -> tuple[Array, ...]:
+    """Columns of integers as one column in their order, if their ranges fit a word of it."""
+    if len(columns) == 1 or not can_index(columns):
+        return columns
+    ranges, widths = [], []
+    for low, high in known_ranges(columns, num_valid):
+        # In steps, so that keys of nearby ranges share programs.
+        widths.append(in_steps(max(int(high) - int(low) + 1, 1), 4))
+        ranges.append((int(low), int(low) + widths[-1] - 1))
+    dtypes = [np.int32 if column.dtype == jnp.bool_ else column.dtype for column in columns]
+    size = math.prod(widths)
+    if size > np.iinfo(np.int64 if is_x64_enabled() else np.int32).max:
+        return columns
+    index = DirectIndex.between(ranges, dtypes)
+    return (_numbers(columns, index, "int32" if size < 2**31 else "int64"),)
+
+
+@functools.partial(tiered, static_argnums=2)
+def _numbers(columns: tuple[Array, ...], index: DirectIndex, dtype: str) -> Array:
+    return index.numbers(columns, (None,) * len(columns), dtype)
 
 
 def _have_few_keys(columns: tuple[Array, ...], leaves: list[Array], num_valid: Array) -> bool:
