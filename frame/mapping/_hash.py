@@ -12,7 +12,7 @@ from ...primitives.staging import tiered
 from ...shardings._compat import is_x64_enabled
 from ..table._column import Array, Column
 from ..table._ndframe import SeriesBase
-from ..table._recode import holds_strings, look_up, unencoded
+from ..table._recode import has_strings, look_up, unencoded
 from ..table._string_bytes import bytes_of_strings
 from ..table._tracing import at_once
 
@@ -65,8 +65,7 @@ class SeriesHash(SeriesBase):
 def _hash_of_codes(column: Column, seed: int) -> Column:
     """Hashes each string of the dictionary, and looks hashes up by code."""
     column = unencoded(column)
-    is_category = column.kind == "category" and holds_strings(column.dictionary.values)
-    if column.kind != "string" and not is_category:
+    if not has_strings(column):
         raise NotImplementedError(
             f"hash: values must be numbers, strings or times, got {column.dtype_name}. "
             "Cast them with astype first."

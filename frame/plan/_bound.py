@@ -7,7 +7,7 @@ know the dtype of its column, but a step of a plan does.
 """
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pandas as pd
@@ -41,40 +41,44 @@ def bound(
         arguments: the arguments by name.
         assign: assigns columns to a frame; a later one may read an earlier one.
     """
-    if not any(map(_has_casts, _values(arguments))):
+    if not any(map(_has_casts, expressions_in(arguments))):
         return arguments
     known = frame()
-
-    def changed(value: object) -> Any:
-        if isinstance(value, Expression):
-            return _marked(value, known)
-        if isinstance(value, dict):
-            return {label: changed(one) for label, one in value.items()}
-        if isinstance(value, (list, tuple)):
-            return type(value)(map(changed, value))
-        return value
-
     if method != "assign":
-        return {name: changed(value) for name, value in arguments.items()}
+        return with_expressions(arguments, lambda expression: _marked(expression, known))
     values: dict[Any, Any] = {}
     for label, value in arguments["values"].items():
-        values[label] = changed(value)
+        values[label] = _marked(value, known) if isinstance(value, Expression) else value
         with contextlib.suppress(Exception):
             known = assign((known,), {"values": {label: values[label]}})
     return {**arguments, "values": values}
 
 
-def _values(value: object) -> list[object]:
-    """The values among some arguments that are neither dicts nor lists."""
+def expressions_in(value: object) -> Iterator[Expression]:
+    """The expressions among the arguments of a call."""
+    if isinstance(value, Expression):
+        yield value
+    elif isinstance(value, Mapping):
+        for one in value.values():
+            yield from expressions_in(one)
+    elif isinstance(value, (list, tuple)):
+        for one in value:
+            yield from expressions_in(one)
+
+
+def with_expressions(value: Any, change: Callable[[Expression], Expression]) -> Any:
+    """The arguments of a call with other expressions."""
+    if isinstance(value, Expression):
+        return change(value)
     if isinstance(value, dict):
-        value = list(value.values())
+        return {label: with_expressions(one, change) for label, one in value.items()}
     if isinstance(value, (list, tuple)):
-        return [inner for one in value for inner in _values(one)]
-    return [value]
+        return type(value)(with_expressions(one, change) for one in value)
+    return value
 
 
-def _has_casts(value: object) -> bool:
-    return isinstance(value, Expression) and any(map(_is_cast, value._bottom_up()))
+def _has_casts(expression: Expression) -> bool:
+    return any(map(_is_cast, expression._bottom_up()))
 
 
 def _is_cast(part: Expression) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..table._ndframe import FrameBase, SeriesBase
+from ._bound import with_expressions
 from ._declared import BOOLS_WITH_HOLES, dtype_names
 from ._expression import Expression
 from ._joins import join_type, merge_keys
@@ -105,16 +106,13 @@ def _with_declared(call: Call, find: Find, wanted: Labels) -> dict[str, Any] | N
     is_changed = False
 
     def changed(value: object, child: Node) -> Any:
-        nonlocal is_changed
-        if isinstance(value, Expression):
-            new = _declared_expression(value, child, find)
-            is_changed |= new is not value
+        def declare(expression: Expression) -> Expression:
+            nonlocal is_changed
+            new = _declared_expression(expression, child, find)
+            is_changed |= new is not expression
             return new
-        if isinstance(value, dict):
-            return {label: changed(one, child) for label, one in value.items()}
-        if isinstance(value, (list, tuple)):
-            return type(value)(changed(one, child) for one in value)
-        return value
+
+        return with_expressions(value, declare)
 
     arguments = dict(call.arguments)
     if call.method == "assign":

@@ -247,10 +247,11 @@ def _casts_each_row(call: RecordedCall) -> bool:
     """Whether each row of a cast depends on one row alone, in all columns."""
     dtype, frame = call.arguments["dtype"], call.inputs[0].empty
     given = dtype if isinstance(dtype, dict) else dict.fromkeys(frame._labels, dtype)
+    columns, labels = frame._table.columns, frame._labels
     return all(
-        _is_cast_by_row(one, frame._columns_named([label])._table.columns)
+        _is_cast_by_row(one, [columns[position] for position in labels.positions(label)])
         for label, one in given.items()
-        if label in frame._labels
+        if label in labels
     )
 
 

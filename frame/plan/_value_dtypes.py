@@ -12,11 +12,12 @@ dtypes are equal, no values can change them.
 
 import contextlib
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..table._holes import assuming_holes
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ._bound import expressions_in
 from ._declared import dtype_names
 from ._expression import Expression
 from ._masks import MASKS
@@ -45,7 +46,7 @@ def _is_by_values(call: Call, inputs: tuple[object, ...]) -> bool:
     frame = inputs[0]
     parts = (
         part
-        for expression in _expressions(call.arguments)
+        for expression in expressions_in(call.arguments)
         if isinstance(frame, FrameBase)
         for part in parts_by_values(expression, frame)
     )
@@ -137,18 +138,6 @@ def differing_labels(outcomes: list[object]) -> list[Any]:
     """The labels of the columns whose dtypes differ in two results."""
     plain, wide = map(dtype_names, outcomes)
     return [label for label in {**plain, **wide} if plain.get(label) != wide.get(label)]
-
-
-def _expressions(value: object) -> Iterable[Expression]:
-    """The expressions among the arguments of a call."""
-    if isinstance(value, Expression):
-        yield value
-    elif isinstance(value, Mapping):
-        for one in value.values():
-            yield from _expressions(one)
-    elif isinstance(value, (list, tuple)):
-        for one in value:
-            yield from _expressions(one)
 
 
 def needs_all_rows(part: Node) -> bool:
