@@ -174,6 +174,15 @@ def test_what_was_found_has_one_answer(tmp_path, name):
     assert not done.failures
 
 
+def test_a_minimum_of_dropped_rows_is_excused_inside_jit_alone(tmp_path):
+    subject = subject_of_steps(["f[f['k'] < 2]", "f['i64'].min()"])
+    tables = pa.table({"k": [3], "i64": [3]}), pa.table({"k": [1]})
+    modes = ["eager", "jit", "plan", "batches of 1"]
+    done = check(subject, Modes(subject.run, tmp_path), tables, modes)
+    assert done.comparisons == len(modes)
+    assert not done.failures
+
+
 def test_every_kind_has_a_table():
     rng = np.random.default_rng(3)
     for pattern in PATTERNS:
