@@ -100,6 +100,10 @@ FOUND = {
         ["f.assign(z=f['d'].replace(pd.Timedelta(0), pd.Timedelta(1)))"],
         [pa.table({"d": pa.array([0, 3, 3], pa.duration("us"))}), pa.table({"k": [1]})],
     ),
+    "a mean of wide integers that nearly cancel": (
+        ["f.groupby(['k']).agg(z=('i64', 'mean'))"],
+        [pa.table({"k": [5] * 3, "i64": [2**63 - 2, 3, -(2**63)]}), pa.table({"k": [1]})],
+    ),
     "a comparison of objects without rows": (
         ["f.assign(y=(f['b'] != b''))"],
         [pa.table({"b": pa.array([], pa.binary())}), pa.table({"k": [1]})],
