@@ -104,6 +104,10 @@ FOUND = {
         ["f.groupby(['k']).agg(z=('i64', 'mean'))"],
         [pa.table({"k": [5] * 3, "i64": [2**63 - 2, 3, -(2**63)]}), pa.table({"k": [1]})],
     ),
+    "a float beyond 64 bits as an integer": (
+        ["f.assign(z=f['i64h'].fillna(0).astype('uint8'))"],
+        [pa.table({"i64h": [2**63 - 1, None]}), pa.table({"k": [1]})],
+    ),
     "a comparison of objects without rows": (
         ["f.assign(y=(f['b'] != b''))"],
         [pa.table({"b": pa.array([], pa.binary())}), pa.table({"k": [1]})],
