@@ -25,6 +25,7 @@ from mode_subjects import (
     SCHEMAS,
     drawn_operation,
     drawn_pipeline,
+    subject_of,
     subject_of_steps,
 )
 from operation_parity import DIFFERENCES, IS_LONG
@@ -189,6 +190,14 @@ def test_a_minimum_of_dropped_rows_is_excused_inside_jit_alone(tmp_path):
     done = check(subject, Modes(subject.run, tmp_path), tables, modes)
     assert done.comparisons == len(modes)
     assert not done.failures
+
+
+def test_a_search_for_numbers_among_no_strings_raises_in_each_mode(tmp_path):
+    subject = subject_of(OPERATIONS["searchsorted"])
+    runner, tables = Modes(subject.run, tmp_path), (pa.table({"k": pa.array([], pa.string())}),)
+    assert not check(subject, runner, tables, ["eager", "from pandas"]).failures
+    with pytest.raises(TypeError, match="values for a series of str must be strings"):
+        runner("eager", tables)
 
 
 def test_every_kind_has_a_table():
