@@ -94,9 +94,14 @@ class BinReductions:
     aggregate = agg
 
     def ohlc(self) -> Any:
-        """The first, greatest, least and last value of each bin of a series."""
-        found = self._reduced("agg", ["first", "max", "min", "last"])
-        return found.set_axis(["open", "high", "low", "close"], axis=1)
+        """The first, greatest, least and last value of each bin, for each column of a frame."""
+        names = {"first": "open", "max": "high", "min": "low", "last": "close"}
+        found = self._reduced("agg", list(names))
+        labels: Any = found._labels.index
+        if labels.nlevels == 1:
+            return found.set_axis(list(names.values()), axis=1)
+        renamed = [(*label[:-1], names[label[-1]]) for label in labels]
+        return found.set_axis(pd.MultiIndex.from_tuples(renamed, names=labels.names), axis=1)
 
     def _reduced(self, name: str, *args: object, **kwargs: object) -> Any:
         return getattr(self._grouped, name)(*args, **kwargs)

@@ -2,7 +2,7 @@
 """`convert_dtypes`: nullable dtypes for all columns."""
 
 from collections.abc import Hashable
-from typing import Self
+from typing import NamedTuple, Self
 
 import jax.numpy as jnp
 import numpy as np
@@ -19,18 +19,48 @@ from ..table._to_host import to_host
 from ..table._tracing import at_once, is_traced
 
 
+class _Wanted(NamedTuple):
+    """The arguments of `convert_dtypes` that say what is converted."""
+
+    infer_objects: bool
+    convert_string: bool
+    convert_integer: bool
+    convert_boolean: bool
+    convert_floating: bool
+
+    def converts(self, column: Column) -> bool:
+        """Whether a column of strings or of numbers gets a nullable dtype."""
+        if column.kind == "string":
+            return self.convert_string
+        if column.kind != "number" or column.is_nullable:
+            return True
+        if column.is_bool:
+            return self.convert_boolean
+        return self.convert_floating if column.is_float else self.convert_integer
+
+
 class ConvertDtypes(NDFrame):
     """`convert_dtypes` of a frame or a series."""
 
-    def convert_dtypes(self, *, dtype_backend: str = "numpy_nullable") -> Self:
+    def convert_dtypes(
+        self, infer_objects: bool = True, convert_string: bool = True, convert_integer: bool = True,
+        convert_boolean: bool = True, convert_floating: bool = True,
+        dtype_backend: str = "numpy_nullable",
+    ) -> Self:  # fmt: skip
         """Converts all columns to nullable dtypes: floats that are integers to `Int64`.
 
         Args:
+            infer_objects: whether columns of objects get the dtype of their values.
+            convert_string: whether strings are converted.
+            convert_integer: whether integers are, and floats that are integers to integers.
+            convert_boolean: whether bools are converted.
+            convert_floating: whether floats are that are not converted to integers.
             dtype_backend: "numpy_nullable" for dtypes such as `Int64`, or "pyarrow" for dtypes of
                 Arrow.
 
         Differences from pandas:
-            Inside `jit` floats raise, because their values decide the dtype.
+            Inside `jit` floats raise unless `convert_integer` is False, because their values decide
+            the dtype.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
@@ -38,13 +68,18 @@ class ConvertDtypes(NDFrame):
             [1, <NA>]
         """
         family, table = backend_family(dtype_backend, "convert_dtypes"), self._table
+        wanted = _Wanted(
+            infer_objects, convert_string, convert_integer, convert_boolean, convert_floating
+        )
         return self._with_columns(
-            [_converted(column, family, label, table)
+            [_converted(column, family, label, table, wanted)
              for column, label in zip(table.columns, self._names, strict=True)]
         )  # fmt: skip
 
 
-def _converted(column: Column, family: Family, label: Hashable, table: Table) -> Column:
+def _converted(
+    column: Column, family: Family, label: Hashable, table: Table, wanted: _Wanted
+) -> Column:
     if column.kind == "object":
         if is_traced(column, table.num_rows):
             raise NotImplementedError(
@@ -53,9 +88,11 @@ def _converted(column: Column, family: Family, label: Hashable, table: Table) ->
             )
         objects = pd.Series(to_host(column, table.num_rows_on_host), dtype=object)
         backend = "pyarrow" if family == "arrow" else "numpy_nullable"
-        converted = objects.convert_dtypes(dtype_backend=backend)
+        # Each of them warns.
+        given = {name: one for name, one in wanted._asdict().items() if not one}
+        converted = objects.convert_dtypes(dtype_backend=backend, **given)
         return column_from(converted, column.capacity, table.layout, label)
-    if column.is_float and not column.is_nullable:
+    if column.is_float and not column.is_nullable and wanted.convert_integer:
         if is_traced(column, table.num_rows):
             raise NotImplementedError(
                 f"convert_dtypes: inside jit the values of column {label!r}, which decide between "
@@ -63,10 +100,15 @@ def _converted(column: Column, family: Family, label: Hashable, table: Table) ->
             )
         if bool(at_once(_are_whole, column.data, table.num_rows)):
             data = at_once(_as_integers, column.data)
-            column = Column(data, column.present())
-        elif column.dtype == np.float16 and family == "masked":
-            # pandas has no masked dtype of 16 bits.
-            column = Column(column.data.astype(wide(np.float64)))
+            return of_family(Column(data, column.present()), family)
+    if not wanted.converts(column):
+        if not column.is_bool or column.is_of_objects or not wanted.convert_integer:
+            return column
+        # pandas takes these for whole numbers then.
+        column = Column(column.data.astype(wide(np.int64)))
+    if column.dtype == np.float16 and not column.is_nullable and family == "masked":
+        # pandas has no masked dtype of 16 bits.
+        column = Column(column.data.astype(wide(np.float64)))
     return of_family(column, family)
 
 

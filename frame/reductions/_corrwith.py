@@ -108,6 +108,8 @@ def _of_frames(this: Any, that: Any, is_across: bool, drop: bool) -> Any:
                     f"corrwith: columns must hold real numbers, got {column.dtype_name} in "
                     f"{label!r}. Use numeric_only=True."
                 )
+    if not (this._labels.index.is_unique and that._labels.index.is_unique):
+        return _of_repeated_labels(this, that, is_across, drop)
     left, right = this.align(that, join="inner")
     # As in pandas, infinities of the right frame are missing.
     left = left + right * 0
@@ -127,6 +129,23 @@ def _of_frames(this: Any, that: Any, is_across: bool, drop: bool) -> Any:
             return found
         rest = this.columns.union(that.columns).difference(left.columns)
     return concat([found, this.series_class(pd.Series(np.nan, rest))]) if len(rest) else found
+
+
+def _of_repeated_labels(this: Any, that: Any, is_across: bool, drop: bool) -> Any:
+    """The same for columns of equal labels: each with each of its label, under numbers."""
+    own, other = this._labels.index, that._labels.index
+    shared, *positions = own.join(other, how="inner", return_indexers=True)
+    sides = []
+    for frame, at in zip((this, that), positions, strict=True):
+        taken = frame._columns_at(range(len(shared)) if at is None else at.tolist())
+        sides.append(taken.set_axis(range(len(shared)), axis=1))
+    if is_across:
+        return _of_frames(*sides, is_across, drop)
+    found = _of_frames(*sides, is_across, True).set_axis(shared, axis=0)
+    rest = own.union(other).difference(shared)
+    if drop or not len(rest):
+        return found
+    return concat([found, this.series_class(pd.Series(np.nan, rest))])
 
 
 def _across(left: Any, right: Any) -> Any:

@@ -16,7 +16,7 @@ from ..groupby._grouped_column import Options
 from ..groupby._groups import make_groups
 from ..indexing._set_index import level_subset
 from ..mapping._where import choose_scalar
-from ..table._column import Array, Column, show_holes
+from ..table._column import Array, Column, in_dtype, show_holes
 from ..table._column_labels import Labels
 from ..table._layout import Layout
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
@@ -209,13 +209,26 @@ class FrameUnstack(FrameBase):
 
         keys = levels(columns)
         rows = level_subset(table, range(table.index.num_levels)) if index is ... else levels(index)
-        is_list = values is ... or isinstance(values, (list, tuple, pd.Index, np.ndarray))
         if values is ...:
             shown = self._columns_at([at for at in range(len(self._labels)) if at not in used])
+            shown_columns, outer = shown._table.columns, shown._labels.index
+        elif isinstance(values, (list, pd.Index, np.ndarray)):
+            shown = self[list(values)]
+            shown_columns, outer = _in_one_dtype(shown._table.columns), shown._labels.index
+            # As in pandas, they have the name that the argument has.
+            named = values.names if isinstance(values, pd.Index) else [None] * outer.nlevels
+            outer = outer.set_names(named)
         else:
-            shown = self[list(values) if is_list else [values]]
-        outer = shown._labels.index if is_list else None
-        return unstacked(self, shown._table.columns, outer, rows, keys, caller="pivot")
+            shown_columns, outer = self[[values]]._table.columns, None
+        return unstacked(self, shown_columns, outer, rows, keys, caller="pivot")
+
+
+def _in_one_dtype(columns: Sequence[Column]) -> Sequence[Column]:
+    """Integers and floats, but no nullable ones, in the common dtype that NumPy has for them."""
+    are_plain = all(one.is_numeric and not (one.is_bool or one.is_nullable) for one in columns)
+    if not are_plain or len({one.dtype for one in columns}) < 2:
+        return columns
+    return in_dtype(columns, np.result_type(*(one.dtype for one in columns)))
 
 
 class SeriesUnstack(SeriesBase):

@@ -164,6 +164,21 @@ def test_bools_as_objects_miss_na():
     assert list(map(repr, shown.to_pandas())) == ["True", "<NA>", "False"]
 
 
+@pytest.mark.filterwarnings("ignore:The .* keyword in:DeprecationWarning")
+@pytest.mark.parametrize("without", range(5))
+@pytest.mark.parametrize("backend", ["numpy_nullable", "pyarrow"])
+def test_convert_dtypes_of_some(without, backend):
+    frame = pd.DataFrame({
+        "i": [1, 2], "f": [1.5, 2], "whole": [1.0, None], "b": [True, False], "s": ["a", None],
+    })  # fmt: skip
+    flags = [place != without for place in range(5)]
+    assert_parity(lambda f: f.convert_dtypes(*flags, dtype_backend=backend), frame, ways=["eager"])
+    series = frame.whole
+    assert_parity(lambda s: s.convert_dtypes(*flags, backend), series, ways=["eager"])
+    objects = pd.Series([1, None], dtype=object)
+    assert_parity(lambda s: s.convert_dtypes(*flags), objects, ways=["eager"])
+
+
 def test_convert_dtypes_of_floats_at_the_ends_of_their_ranges():
     columns = {
         "f16": np.array([1.5, 65504], "f2"),

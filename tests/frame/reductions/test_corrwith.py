@@ -128,3 +128,19 @@ def test_objects_that_are_numbers():
     assert_same(found, objects.corrwith(numbers), ulps=4)
     found = on_device(objects).corrwith(on_device(numbers.x))
     assert_same(found, objects.corrwith(numbers.x), ulps=4)
+
+
+def test_columns_of_equal_labels():
+    numbers = np.random.default_rng(0)
+    repeated = pd.DataFrame(numbers.random((7, 4)), columns=["a", "a", "b", "d"])
+    other = pd.DataFrame(numbers.random((7, 3)), columns=["a", "b", "c"])
+    assert_parity(
+        lambda f, g: (
+            f.corrwith(g), g.corrwith(f), f.corrwith(g, drop=True), f.corrwith(g, axis=1),
+            f.corrwith(g[["a", "b"]]),
+        ),
+        repeated,
+        other,
+        ways=["eager"],
+        ulps=ULPS,
+    )  # fmt: skip

@@ -14,6 +14,30 @@ def pairs_once():
     return frame.drop_duplicates(["k", "c"])
 
 
+def test_labels_of_the_values_and_their_dtype():
+    frame = pairs_once()[["k", "c", "x", "i"]]
+    frame.columns.name = "of"
+    assert_parity(
+        lambda f: (
+            f.pivot(index="k", columns="c"),
+            f.pivot(index="k", columns="c", values=["x", "i"]),
+            f.pivot(index="k", columns="c", values=pd.Index(["i", "x"], name="other")),
+            f.pivot(index="k", columns="c", values="i"),
+        ),
+        frame,
+        ways=["eager"],
+    )
+    whole = pd.DataFrame({"a": [1, 1], "b": [1, 2], "i": [1, 2], "x": [0.5, 1.5]})
+    assert_parity(
+        lambda f: (
+            f.pivot(index="a", columns="b"),
+            f.pivot(index="a", columns="b", values=["i", "x"]),
+        ),
+        whole,
+        ways=["eager"],
+    )
+
+
 def test_values_by_pairs_of_keys():
     assert_parity(
         lambda f: (

@@ -32,6 +32,15 @@ def test_bins_with_and_without_rows():
     assert_parity(lambda f: f.k.resample("D").sum(), timed(), ways=["mesh"])
 
 
+def test_ohlc_of_each_column():
+    frame = timed()[["k", "x"]].rename_axis(columns="of")
+    assert_parity(
+        lambda f: (f.resample("W").ohlc(), f[["x"]].resample("W").ohlc(), f.k.resample("W").ohlc()),
+        frame,
+        ways=["eager"],
+    )
+
+
 @pytest.mark.parametrize("rule", ["ME", "MS", "W", "2h", "QE", "36h", "YE", "W-WED"])
 def test_rules(rule):
     assert_parity(
