@@ -11,6 +11,7 @@
 #   make test-versions tests on the lowest versions of the dependencies and on the newest
 #   make lint          style, types, import floors
 #   make docs          the documentation, into docs/_build/html
+#   make docs-look     screenshots of ten of its pages, on a desktop and on a phone; needs Chromium
 #   make dist          the source distribution and a wheel, into dist/, each installed and called
 #   make cuda-kernels  the CUDA kernels for one card, to see that they compile
 #   make cuda-wheel    the wheel of the CUDA kernels, into dist/; its compiler comes from PyPI
@@ -87,7 +88,7 @@ KERNEL_SOURCES := $(wildcard primitives/kernels/*/*.h primitives/kernels/*/*.cc)
 
 WORKLOADS := calls dbbench queries tpch
 
-.PHONY: help install demo test test-all test-versions pandas-tests sanitize fuzz lint docs dist bench $(WORKLOADS:%=bench-%) \
+.PHONY: help install demo test test-all test-versions pandas-tests sanitize fuzz lint docs docs-look dist bench $(WORKLOADS:%=bench-%) \
   bench-disk pods tpu-cycles gpu-programs cuda-kernels cuda-wheel \
   bench-smoke clean
 
@@ -111,7 +112,7 @@ $(STAMPS)/jaxframes: $(STAMPS)/venv pyproject.toml $(KERNEL_SOURCES)
 
 # The requirements of an extra; jaxframes itself is there already.
 EXTRAS := demo test lint docs bench dist
-$(EXTRAS:%=$(STAMPS)/%): $(STAMPS)/%: $(STAMPS)/jaxframes
+$(EXTRAS:%=$(STAMPS)/%) $(STAMPS)/look: $(STAMPS)/%: $(STAMPS)/jaxframes
 	$(PIP) install --quiet 'jaxframes[$*]'
 	touch $@
 
@@ -185,7 +186,12 @@ PAGES := docs/_build/html
 docs: $(STAMPS)/docs $(STAMPS)/test
 	XLA_FLAGS="$(QUICK_COMPILATION)" \
 	  $(BIN)/python -m sphinx -W --keep-going -n -j $(PYTEST_WORKERS) docs $(PAGES)
-	JAXFRAMES_PAGES=$(PAGES) $(BIN)/python -m pytest tests/test_reference_complete.py
+	JAXFRAMES_PAGES=$(PAGES) $(BIN)/python -m pytest \
+	  tests/test_reference_complete.py tests/test_built_pages.py
+
+# Of pages that are built: `make docs docs-look` builds them first.
+docs-look: $(STAMPS)/look
+	$(BIN)/python docs/look.py $(PAGES) build/look
 
 dist: $(STAMPS)/dist
 	PATH="$(CURDIR)/$(BIN):$$PATH" bash tests/dist/make_dist.sh dist build/dist

@@ -2,29 +2,41 @@
 """How the documentation is built; `make docs` does it, with warnings as errors."""
 
 import os
+import re
+import sysconfig
 import tomllib
 from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
 logger = logging.getLogger(__name__)
 
+ROOT = Path(__file__).resolve().parents[1]
+
 project = "jaxframes"
 author = "the authors of jaxframes"
 copyright = f"2026, {author}"
-pyproject = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())
+pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text())
 version = release = pyproject["project"]["version"]
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
 exclude_patterns = ["_build", "demo"]
 html_theme = "furo"
 html_title = "jaxframes"
 # Built pages are often read from a folder, so links name files.
 html_copy_source = False
+html_static_path = ["_static"]
+html_css_files = ["pages.css"]
+# Formulas are part of the page: browsers draw MathML, and no script comes from a network.
+html_math_renderer = "mathml"
+# Code has a copy button, and output has none.
+copybutton_selector = "div.highlight:not(.output div) > pre"
+copybutton_exclude = ".linenos, .gp, .go"
 
 # Pages.
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
@@ -86,8 +98,35 @@ def find_raw_tables(app: Sphinx, doctree: nodes.document, name: str) -> None:
             logger.warning("a table is shown as text: %s", text[:60], location=paragraph)
 
 
+# The folders of this machine whose files appear in tracebacks, innermost first.
+FOLDERS = dict.fromkeys((sysconfig.get_path("purelib"), sysconfig.get_path("stdlib"), str(ROOT)))
+
+
+def shorten_paths(app: Sphinx, doctree: nodes.document) -> None:
+    """Makes paths in outputs relative to the project or to the folder of the libraries."""
+    home = re.escape(str(Path.home()))
+    for output in doctree.findall(nodes.literal_block):
+        if "output" not in output.get("classes", ()):
+            continue
+        text = output.astext()
+        for folder in FOLDERS:
+            short = re.sub(rf"^{home}(?=/)", "~", folder)
+            text = re.sub(rf"(?:{re.escape(folder)}|{re.escape(short)})/", "", text)
+        output.children = [nodes.Text(text)]
+        output.rawsource = text
+
+
+def visit_math(translator: Any, node: nodes.Element) -> None:
+    """Writes a formula as MathML, on a line of its own if it is a block."""
+    is_block = isinstance(node, nodes.math_block)
+    translator.body.append(tex2mathml(node.astext(), as_block=is_block))
+    raise nodes.SkipNode
+
+
 def setup(app: Sphinx) -> None:
     """Registers the hooks; tables are marked before Napoleon parses the sections."""
+    app.add_html_math_renderer("mathml", (visit_math, None), (visit_math, None))
+    app.connect("doctree-read", shorten_paths)
     app.connect("doctree-resolved", find_raw_tables)
     app.connect("autodoc-process-docstring", draw_tables, priority=400)
     app.connect("missing-reference", leave_unlinked)

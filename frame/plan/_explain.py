@@ -8,6 +8,25 @@ from typing import Any
 from ._node import Call, Node, PlanNode, Scan, in_order
 
 
+class Explanation(str):
+    """The text of a plan, which a notebook shows as a drawing."""
+
+    _root: PlanNode
+
+    @classmethod
+    def of(cls, root: PlanNode) -> "Explanation":
+        """Explains a plan."""
+        explanation = cls(plan_text(root))
+        explanation._root = root
+        return explanation
+
+    def _repr_svg_(self) -> str:
+        return plan_svg(self._root)
+
+    def _repr_html_(self) -> str:
+        return f"<div>{self._repr_svg_()}</div>"
+
+
 def plan_text(root: PlanNode) -> str:
     """A tree of the steps, the last one first. Steps used several times have a number."""
     numbers = _numbers(root)

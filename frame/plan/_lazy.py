@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NoReturn
 from ..table._lazy_base import LazyBase
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._types import Options
-from ._explain import plan_svg, plan_text
+from ._explain import Explanation, plan_text
 from ._node import Call, Node
 from ._optimize import optimized as apply_rules
 
@@ -31,13 +31,14 @@ class Lazy(LazyBase):
     def explain(
         self, optimized: bool = True, *, optimizations: Mapping[str, bool] | None = None
     ) -> str:
-        """The plan as a tree of text, the last step first.
+        """The plan as a tree of text, the last step first; a notebook shows it as a drawing.
 
         Args:
             optimized: whether to apply the rules of the optimiser first.
             optimizations: rules to switch off; see `collect`.
         """
-        return plan_text(apply_rules(self._plan, optimizations) if optimized else self._plan)
+        root = apply_rules(self._plan, optimizations) if optimized else self._plan
+        return Explanation.of(root)
 
     def _record(self, method: str, /, *others: Node, **arguments: object) -> Any:
         call = Call.of(method, (self._plan, *others), arguments)
@@ -48,10 +49,10 @@ class Lazy(LazyBase):
         return self._record(method, **arguments)
 
     def _repr_svg_(self) -> str:
-        return plan_svg(apply_rules(self._plan, None))
+        return Explanation.of(apply_rules(self._plan, None))._repr_svg_()
 
     def _repr_html_(self) -> str:
-        return f"<div>{self._repr_svg_()}</div>"
+        return Explanation.of(apply_rules(self._plan, None))._repr_html_()
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>\n{plan_text(self._plan)}"

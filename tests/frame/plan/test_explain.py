@@ -123,3 +123,12 @@ def test_the_drawing_is_an_svg_with_every_step(flights):
     texts = [one.text or "" for one in drawing.iter("{http://www.w3.org/2000/svg}text")]
     assert "filter(col('carrier') < 'B&<')" in texts
     assert plan._repr_svg_() in plan._repr_html_()
+
+
+def test_an_explanation_is_text_that_a_notebook_draws(flights):
+    plan = flights[col("delay") > 0][["miles"]]
+    explanation = plan.explain()
+    assert explanation == str(explanation)
+    assert explanation._repr_svg_() == plan._repr_svg_()
+    assert explanation._repr_svg_() in explanation._repr_html_()
+    assert plan.explain(optimized=False)._repr_svg_() != plan._repr_svg_()
