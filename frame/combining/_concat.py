@@ -75,6 +75,8 @@ def concat(
         raise ValueError(f"No axis named {axis} for object type DataFrame")
     if join not in ("inner", "outer"):
         raise ValueError("Only can inner (intersect) or outer (union) join the other axis")
+    if keys is None and names is None and levels is None and join == "outer":
+        parts = _without_nothing(parts)
     layout = parts[0]._layout
     if any(part._layout != layout for part in parts):
         raise ValueError(
@@ -140,6 +142,18 @@ def _parts(
             make = NDFrame.frame_class if is_frame else NDFrame.series_class
             parts[number] = make(part, sharding=layout)
     return parts, keys
+
+
+def _without_nothing(parts: list[Any]) -> list[Any]:
+    """Frames but those of no rows and no columns, which as in pandas have no say in dtypes."""
+    if not all(isinstance(part, FrameBase) for part in parts):
+        return parts
+
+    def has_any(part: Any) -> bool:
+        num_rows = part._table.num_rows
+        return bool(len(part._labels)) or is_traced(num_rows) or bool(part._table.num_rows_on_host)
+
+    return [part for part in parts if has_any(part)] or parts
 
 
 def _along_rows(parts: list[Any], options: Options) -> Any:

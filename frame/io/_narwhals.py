@@ -104,6 +104,11 @@ def _classes() -> _Classes:
                 return Plan.from_native(data, context=self)
             return data.__narwhals_series__()._with_version(self._version)
 
+        def concat(self, items: Any, *, how: Any) -> Any:
+            frames = list(items)
+            found = super().concat(frames, how=how)
+            return found.lazy() if any(frame._is_lazy for frame in frames) else found
+
     return _Classes(Frame, Plan, Namespace, plain._version)
 
 

@@ -49,7 +49,10 @@ def get_dummies(
         2  3  False  False
     """
     if sparse:
-        raise NotImplementedError("get_dummies: sparse must be False, got True.")
+        raise NotImplementedError(
+            "get_dummies: sparse must be False, got True: columns are dense. "
+            "Leave it out, or keep the codes: series.astype('category').cat.codes."
+        )
     options: dict[str, Any] = {"dummy_na": dummy_na, "drop_first": drop_first, "dtype": dtype}
     if isinstance(data, pd.DataFrame):
         data = NDFrame.frame_class(data)

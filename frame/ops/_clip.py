@@ -68,6 +68,35 @@ def clipped(
     return column
 
 
+def _has_order(column: Column) -> bool:
+    """Whether values are compared with bounds: strings, and times of a zone."""
+    return column.kind == "string" or column.type.zone is not None
+
+
+def _clipped_by_order(series: Any, lower: Any, upper: Any) -> Any:
+    """Limits strings or zoned times to scalars, or to columns of the same rows."""
+    found = series
+    for compares, bound in (("le", upper), ("ge", lower)):
+        if isinstance(bound, Column):
+            bound = series._make_series(bound, None)
+            keeps = getattr(found, compares)(bound) | found.isna() | bound.isna()
+        elif pd.isna(bound):
+            continue
+        else:
+            bound = _time_of(bound, series._only)
+            keeps = getattr(series, compares)(bound) | series.isna()
+        found = found.where(keeps, bound)
+    return found
+
+
+def _time_of(bound: Any, column: Column) -> Any:
+    """A bound, which beside times may be the text of one, of their own zone."""
+    if not isinstance(bound, str) or column.type.zone is None:
+        return bound
+    time: Any = pd.Timestamp(bound)
+    return time if time.tz is not None else time.tz_localize(column.type.zone)
+
+
 def _clipped_objects(column: Column, lower: object, upper: object, num_rows: Count) -> Column:
     lower, upper = (
         host_series(bound, num_rows) if isinstance(bound, Column) else bound
@@ -143,11 +172,13 @@ class Clip(NDFrame):
         inplace: bool = False,
         **rest: object,
     ) -> Self:
-        """Limits numbers to the range from `lower` to `upper`; a missing bound has no effect.
+        """Limits numbers, strings or times to the range from `lower` to `upper`.
+
+        A missing bound has no effect.
 
         Differences from pandas:
-            Values must be numbers. Bounds of a frame that are no scalars need the host. Inside
-            `jit`, integers with a float bound become floats.
+            Bounds of a frame that are no scalars need the host. Inside `jit`, integers with a float
+            bound become floats.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
@@ -167,9 +198,12 @@ class Clip(NDFrame):
             # As in pandas, bounds in the wrong order are swapped.
             lower, upper = min(lower, upper), max(lower, upper)
         lower, upper = self._bound(lower), self._bound(upper)
-        columns = zip(self._table.columns, self._names, strict=True)
         num_rows = self._table.num_rows
-        return self._with_columns([clipped(x, lower, upper, name, num_rows) for x, name in columns])
+        return self._with_columns(
+            [_clipped_by_order(self._make_series(x, name), lower, upper)._only if _has_order(x)
+             else clipped(x, lower, upper, name, num_rows)
+             for x, name in zip(self._table.columns, self._names, strict=True)]
+        )  # fmt: skip
 
     def _bound(self, bound: object) -> Any:
         if bound is None or np.isscalar(bound) or getattr(bound, "ndim", 1) == 0:

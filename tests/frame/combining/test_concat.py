@@ -294,3 +294,14 @@ def test_series_without_a_name_are_one_column(places, axis):
         chosen = chosen[1:]
     expected = pd.concat(chosen, axis=axis)
     assert_same(concat([on_device(part) for part in chosen], axis=axis), expected)
+
+
+@pytest.mark.parametrize("index", [["x", "y"], [3, "x"]])
+def test_a_frame_of_nothing_has_no_say(index):
+    frame = pd.DataFrame({"a": [1, 2]}, index=index)
+    assert_parity(
+        lambda f, g: (joined([f, g]), joined([g, f, f]), joined([f, g], axis=1)),
+        pd.DataFrame(),
+        frame,
+        ways=["eager"],
+    )

@@ -79,6 +79,17 @@ def test_bools_stay_bools_where_no_value_lies_beyond():
     assert on_device(flags).clip(pd.Series([2, 0]), 3).tolist() == [2, 0]
 
 
+@pytest.mark.parametrize("ways", [["eager"], ["jit"]])
+def test_strings_and_times_of_a_zone(ways):
+    strings = pd.Series(["m", None, "a", "z"])
+    assert_parity(lambda s: (s.clip("c", "p"), s.clip(upper="b")), strings, ways=ways)
+    times = pd.Series(pd.date_range("2024-01-01", periods=4, tz="Europe/Berlin", unit="us"))
+    times[2] = pd.NaT
+    late = pd.Timestamp("2024-01-02 12:00", tz="UTC").as_unit("us")
+    assert_parity(lambda s: (s.clip(late), s.clip(None, late)), times, ways=ways)
+    assert_parity(lambda s: s.clip("2024-01-02"), times, ways=["eager"])
+
+
 def test_wrong_bounds():
     frame = mixed_frame()
     assert_same_error(lambda s: s.clip(0, 1), frame["s"])
