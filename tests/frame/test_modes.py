@@ -109,6 +109,13 @@ FOUND = {
         ["f.assign(z=f['i64h'].fillna(0).astype('uint8'))"],
         [pa.table({"i64h": [2**63 - 1, None]}), pa.table({"k": [1]})],
     ),
+    "a minimum of infinities in nullable floats": (
+        ["f.assign(z=f['F64h'].cummin())"],
+        [
+            pa.Table.from_pandas(pd.DataFrame({"F64h": pd.array([None, np.inf], "Float64")})),
+            pa.table({"k": [1]}),
+        ],
+    ),
     "a comparison of objects without rows": (
         ["f.assign(y=(f['b'] != b''))"],
         [pa.table({"b": pa.array([], pa.binary())}), pa.table({"k": [1]})],
