@@ -144,9 +144,10 @@ def decode_pair(op: str, a: object, b: object) -> tuple[Any, Any]:
     if "category" not in kinds or "object" in kinds or a.kind == b.kind:
         return a, b
     _check_order(op, a, b)
-    if a.kind == "category" and op not in ("eq", "ne"):
+    if op not in ("eq", "ne") and not _compares_by_value(a):
+        own, other = (op, b) if a.kind == "category" else (REFLECTED[op], a)
         raise TypeError(
-            f"Cannot compare a Categorical for op __{op}__ with type {b.dtype_name}.\n"
+            f"Cannot compare a Categorical for op __{own}__ with type {other.dtype_name}.\n"
             "If you want to compare values, use 'np.asarray(cat) <op> other'."
         )
     return (_values(a), b) if a.kind == "category" else (a, _values(b))
@@ -172,10 +173,15 @@ def combine_categories(op: str, a: Any, b: Any) -> Column:
 
 def _check_order(op: str, a: Any, b: Any) -> None:
     categories = [x for x in (a, b) if isinstance(x, Column) and x.kind == "category"]
-    is_order = op not in ("eq", "ne")
-    # Strings on the left compare by value, whatever the order of the categories.
-    if is_order and a.kind != "string" and not all(x.type.ordered for x in categories):
+    if op in ("eq", "ne") or _compares_by_value(a):
+        return
+    if not all(x.type.ordered for x in categories):
         raise TypeError("Unordered Categoricals can only compare equality or not")
+
+
+def _compares_by_value(left: Column) -> bool:
+    """Whether a column on the left compares with the values of categories, whatever their order."""
+    return left.kind == "string" or (left.kind != "category" and left.is_nullable)
 
 
 def _compare_with_scalar(op: str, a: Column, b: Scalar) -> Column:

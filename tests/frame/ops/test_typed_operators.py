@@ -192,3 +192,18 @@ def test_na_beside_numbers_has_no_order_and_no_sum():
         pd.testing.assert_series_equal(getattr(ours, compared)(pd.NA).to_pandas(), expected)
     with pytest.raises(NotImplementedError, match=r"add: a column of float64 holds no NA.*Use nan"):
         _ = ours + pd.NA
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_numbers_beside_categories_of_numbers(ordered):
+    frame = pd.DataFrame({
+        "c": pd.Categorical([1, 5, 7], ordered=ordered), "i": [5, 5, 5],
+        "n": pd.array([5, None, 5], "Int64"),
+    })  # fmt: skip
+    assert_parity(lambda f: (f.n < f.c, f.n >= f.c, f.i == f.c, f.c != f.i), frame, ways=["eager"])
+    for compare in (lambda f: f.i < f.c, lambda f: f.c < f.i, lambda f: f.c <= f.n):
+        assert_same_error(compare, frame)
+    if ordered:
+        assert_parity(
+            lambda f: (operator.lt(5, f.c), np.int64(5) < f.c, f.c <= 5), frame, ways=["eager"]
+        )
