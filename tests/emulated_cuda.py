@@ -151,7 +151,10 @@ def _reduce_by_key(arrays: Any, results: Any, attributes: Any) -> Any:
         heads = np.concatenate([[True], words[1:] != words[:-1]])
     begins = np.flatnonzero(heads[:num_valid])
     reduced = np.zeros(results[0].shape, values.dtype)
-    if begins.size and values.size:
+    if results[0].size and not values.size:
+        lengths = np.diff(np.append(begins, num_valid))
+        reduced[: lengths.size] = lengths[: reduced.size]
+    elif begins.size and values.size:
         operator = _REDUCE[NAMED_OPERATORS[attributes["op"]]]
         runs = operator.reduceat(values[:num_valid], begins, dtype=values.dtype)
         reduced[: runs.size] = runs[: reduced.size]
@@ -167,6 +170,33 @@ def _reduce_by_key(arrays: Any, results: Any, attributes: Any) -> Any:
         firsts = column[begins][: kept.size]
         kept[: firsts.size] = firsts
         yield kept
+
+
+def _match_rows(arrays: Any, results: Any, attributes: Any) -> Any:
+    words, row_ids, num_left, num_right = arrays
+    begins, num_matches = (np.zeros(results[0].shape, np.int32) for _ in range(2))
+    right_rows = np.zeros(results[2].shape, np.int32)
+    if attributes["outer"]:
+        begins[num_left + num_right :] = -2
+    words, row_ids = (array[: num_left + num_right] for array in (words, row_ids))
+    words = words.view(f"u{words.dtype.itemsize}")
+    right_rows[:num_right] = row_ids[row_ids < num_right]
+    for run in np.split(np.arange(words.size), np.flatnonzero(words[1:] != words[:-1]) + 1):
+        is_right = row_ids[run] < num_right
+        matches, left_rows = is_right.sum(), row_ids[run][~is_right] - num_right
+        assert is_right[:matches].all()
+        if attributes["outer"]:
+            begins[run] = np.where(is_right, -1, row_ids[run] - num_right)
+            num_matches[run] = np.where(is_right, 0, matches)
+            if run.size and not left_rows.size:
+                num_matches[run[-1]] = matches
+        elif left_rows.size:
+            before = (row_ids[: run[0]] < num_right).sum()
+            begins[left_rows] = before
+            num_matches[left_rows] = matches
+            if run[0] + matches > 0 and row_ids[run[0] + matches - 1] < num_right:
+                begins[left_rows[0]] = ~before
+    return begins, num_matches, right_rows, np.zeros(0)
 
 
 def _segment_reduce(arrays: Any, results: Any, attributes: Any) -> Any:
@@ -216,5 +246,6 @@ _KERNELS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "flagged_rows": _flagged_rows,
     "repeat_rows": _repeat_rows,
     "reduce_by_key": _reduce_by_key,
+    "match_rows": _match_rows,
     "segment_reduce": _segment_reduce,
 }

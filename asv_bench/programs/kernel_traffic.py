@@ -103,6 +103,9 @@ def kernel_traffic(
         read = sum(shape.num_bytes for shape in arguments)
         written = sum(shape.num_bytes for shape in (results[0], results[2], *results[4:]))
         return Traffic(read + written, 2)
+    if name == "match_rows":
+        read = sum(shape.num_bytes for shape in arguments)
+        return Traffic(read + sum(shape.num_bytes for shape in results[:3]), 2)
     if name == "segment_sum":
         number, segments = arguments[3].width, results[0].lengths[-1]
         if segments <= _FEW_SEGMENTS:

@@ -8,7 +8,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import NamedSharding, PartitionSpec
 
+from ...shardings._compat import explicit_sharding
 from ..contract._arguments import (
     MAX_SHARD_ROWS,
     as_array,
@@ -23,6 +25,17 @@ from ._bucket import bucket
 from ._concatenate import concatenate
 from ._gather_rows import gather_rows
 from ._repeat_rows import as_repeats, repeat_rows
+
+
+def offsets_of(lengths: Array) -> Array:
+    """The sum of the lengths before each segment, then that of all.
+
+    There is one more than segments, so they are not divided over an explicit axis.
+    """
+    if sharding := explicit_sharding(lengths):
+        lengths = jax.reshard(lengths, NamedSharding(sharding.mesh, PartitionSpec()))
+    ends = jnp.cumsum(lengths, dtype=jnp.int32)
+    return jnp.concatenate([jnp.zeros(1, jnp.int32), ends])
 
 
 @jax.tree_util.register_dataclass
@@ -58,8 +71,7 @@ class Ragged:
         """
         caller = "Ragged.from_lengths"
         values = as_rows(values, num_rows_of(values, caller, "values"), caller)
-        ends = jnp.cumsum(as_repeats(lengths, caller, "lengths"), dtype=jnp.int32)
-        return cls(values, jnp.concatenate([jnp.zeros(1, jnp.int32), ends]))
+        return cls(values, offsets_of(as_repeats(lengths, caller, "lengths")))
 
     @classmethod
     def from_segment_ids(
@@ -131,9 +143,7 @@ class Ragged:
         repeated = repeat_rows(lengths, capacity=most)
         (first,) = gather_rows((starts,), repeated.row_ids)
         sources = jnp.where(repeated.row_ids < 0, np.int32(-1), first + repeated.copies)
-        ends = jnp.cumsum(lengths, dtype=jnp.int32)
-        offsets = jnp.concatenate([jnp.zeros(1, jnp.int32), ends])
-        return Ragged(gather_rows(self.values, sources), offsets)
+        return Ragged(gather_rows(self.values, sources), offsets_of(lengths))
 
     def to_padded(self, length: int, *, fill_value: Any = 0) -> PyTree:
         """The values as arrays of shape `(segments, length, ...)`, cut off at the length.

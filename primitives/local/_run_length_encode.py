@@ -73,6 +73,4 @@ def _encode(
     columns: tuple[Array, ...], num_valid: Array, capacity: int
 ) -> tuple[tuple[Array, ...], Array, Array]:
     words = ordered_words(columns, (False,) * len(columns))
-    runs = runs_of_words(words, None, num_valid, columns)
-    unique_columns, num_runs = runs.first_rows(columns, capacity)
-    return unique_columns, runs.lengths(capacity), num_runs
+    return runs_of_words(words, None, num_valid, columns).encoded(capacity)

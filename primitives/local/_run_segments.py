@@ -92,7 +92,13 @@ def run_lengths(runs: Runs, num_segments: int, otherwise: Callable[[Array], Arra
         before = jnp.concatenate([jnp.zeros_like(ends[:1]), ends[:-1]])
         return jnp.maximum(ends - before, 0)
 
-    return _by_way(by_shifts, lambda runs: otherwise(runs.ids), runs, cuda=by_shifts)
+    def by_kernel(runs: Runs) -> Array:
+        found = reduce_by_key_on_cuda((), runs.is_head, runs.num_valid, num_segments, "length")
+        assert found.reduced is not None
+        return found.reduced
+
+    cuda = by_kernel if num_segments else by_shifts
+    return _by_way(by_shifts, lambda runs: otherwise(runs.ids), runs, cuda=cuda)
 
 
 def end_of_runs(

@@ -2,7 +2,7 @@
 """Runs of rows with equal keys, in sorted rows or in rows without sorting."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -106,7 +106,7 @@ class KeyRuns(NamedTuple):
         columns: Sequence[Array],
         capacity: int,
         has_key_first: bool,
-        reduction: tuple[NamedOperator, Array] | None = None,
+        reduction: tuple[NamedOperator, Array] | Literal["length"] | None = None,
     ) -> ReducedByKey:
         """The first rows of columns and a reduction, by one kernel on CUDA.
 
@@ -129,10 +129,36 @@ class KeyRuns(NamedTuple):
 
     def lengths(self, capacity: int) -> Array:
         """The length of each run, int32, padded with zeros."""
-        # One head more than requested ends the last run within the capacity.
-        heads, num_runs = flagged_rows(self.is_head, capacity + 1, self.num_valid)
-        is_run = jax.lax.iota(jnp.int32, capacity + 1) < num_runs
-        return jnp.diff(jnp.where(is_run, heads, self.num_valid))
+
+        def by_heads(is_head: Array, num_valid: Array) -> Array:
+            # One head more than requested ends the last run within the capacity.
+            heads, num_runs = flagged_rows(is_head, capacity + 1, num_valid)
+            is_run = jax.lax.iota(jnp.int32, capacity + 1) < num_runs
+            return jnp.diff(jnp.where(is_run, heads, num_valid))
+
+        def by_kernel(is_head: Array, num_valid: Array) -> Array:
+            found = reduce_by_key_on_cuda((), is_head, num_valid, capacity, "length")
+            assert found.reduced is not None
+            return found.reduced
+
+        kernel = on_cuda(by_kernel) if capacity and self.is_head.shape[0] else {}
+        return by_platform(self.is_head, self.num_valid, default=by_heads, **kernel)
+
+    def encoded(self, capacity: int) -> tuple[tuple[Array, ...], Array, Array]:
+        """The key and the length of each run of rows without sorting, and the number of runs."""
+
+        def apart(runs: KeyRuns) -> tuple[tuple[Array, ...], Array, Array]:
+            keys, num_runs = runs.first_rows(runs.columns, capacity)
+            return keys, runs.lengths(capacity), num_runs
+
+        def by_kernel(runs: KeyRuns) -> tuple[tuple[Array, ...], Array, Array]:
+            has_key_first = runs.exact_key is not None
+            found = runs.by_kernel(runs.columns, capacity, has_key_first, "length")
+            assert found.reduced is not None
+            return found.first_rows, found.reduced, found.count
+
+        can_keep = capacity and can_keep_on_cuda(self.columns, self.is_head)
+        return by_platform(self, default=apart, **on_cuda(by_kernel) if can_keep else {})
 
     def of_rows(self, values: Array) -> Array:
         """Returns values of sorted rows to the original positions of the rows."""

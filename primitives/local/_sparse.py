@@ -10,7 +10,7 @@ from ..contract._arguments import as_array, as_rows, num_rows_of, type_of
 from ..contract._typing import Array, ArrayLike, Integer, Shaped
 from ..tiers._tiered import tiered
 from ._gather_rows import gather_rows
-from ._ragged import Ragged
+from ._ragged import Ragged, offsets_of
 from ._segment_reduce import segment_sum
 from ._segment_rows import SegmentIds, as_segment_ids, rows_in_segments
 from ._segmented_sort import segmented_sort
@@ -180,8 +180,7 @@ def _csr(row_ids: Array, columns: Array, values: Any, num_rows: int) -> Ragged:
     # Entries of no row come last.
     rows, _ = SegmentIds(row_ids, num_rows).key
     columns, (values,) = segmented_sort(columns, rows, num_segments=num_rows + 1, values=(values,))
-    ends = jnp.cumsum(rows_in_segments(row_ids, num_rows), dtype=jnp.int32)
-    return Ragged((columns, values), jnp.concatenate([jnp.zeros(1, jnp.int32), ends]))
+    return Ragged((columns, values), offsets_of(rows_in_segments(row_ids, num_rows)))
 
 
 @tiered

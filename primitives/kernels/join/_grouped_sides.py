@@ -10,6 +10,7 @@ from ....shardings._compat import like_varying
 from ...contract._key_bits import OrderedWord
 from ...contract._typing import Array
 from ..groups._factorize import number_groups
+from ..move._log_shift import resized
 
 
 class Side(NamedTuple):
@@ -46,3 +47,12 @@ def one_after_the_other(left: Array, right: Array, num_left: Array) -> Array:
     """Concatenates the valid left rows with the right rows, with all padding at the end."""
     both = jnp.concatenate([left, jnp.zeros_like(right)])
     return jax.lax.dynamic_update_slice_in_dim(both, right, num_left, 0)
+
+
+def selected_one_after_the_other(left: Array, right: Array, num_left: Array) -> Array:
+    """`one_after_the_other` in one pass on GPU, where an update would first copy all rows."""
+    num_rows = left.shape[0] + right.shape[0]
+    moved = jnp.pad(right, (left.shape[0], left.shape[0]))
+    moved = jax.lax.dynamic_slice_in_dim(moved, left.shape[0] - num_left, num_rows)
+    is_left = jax.lax.iota(jnp.int32, num_rows) < num_left
+    return jnp.where(is_left, resized(left, num_rows), moved)

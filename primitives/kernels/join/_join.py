@@ -26,8 +26,8 @@ from ._pair_counts import (
     total_pairs,
     unmatched_rows,
 )
-from ._run_match import match_by_runs
-from ._sorted_match import match_by_sort, outer_pairs_by_shifts, pairs_by_shifts
+from ._run_match import RunMatch, match_by_runs, pairs_by_runs
+from ._sorted_match import SortedMatch, match_by_sort, outer_pairs_by_shifts, pairs_by_shifts
 
 # The numbers of the kernel.
 _HOW_NUMBERS = {"inner": 0, "left": 1, "outer": 2, "semi": 3, "anti": 4}
@@ -56,8 +56,9 @@ class Pairs(NamedTuple):
 class Matches(NamedTuple):
     """The matches of two sides, from which pairs are written.
 
-    On TPU `groups` begin with the start of the matches of each left row in `right_rows`, and
-    `offsets` begin with their number; see `SortedMatch`, of outer joins too.
+    On TPU, and with the kernels on CUDA, `groups` begin with the start of the matches of each left
+    row in `right_rows`, and `offsets` begin with their number; see `SortedMatch` and `RunMatch`, of
+    outer joins too.
 
     Attributes:
         groups: the group id of each valid left row, then of each right row; arbitrary in padding.
@@ -85,6 +86,12 @@ class Matches(NamedTuple):
         length = self.groups.shape[0] - self.right_rows.shape[0]
         return Side(self.groups[:length], self.num_left)
 
+    def of_rows(self, how: GroupedHow) -> tuple[Array, Array]:
+        """The start and the number of the matches of each row, where no groups are numbered."""
+        is_outer = how == "outer"
+        length = self.groups.shape[0] - (0 if is_outer else self.right_rows.shape[0])
+        return self.groups[:length], self.offsets[:length]
+
 
 def join_words(
     left: Side, right: Side, column: OrderedWord, how: GroupedHow, capacity: int
@@ -105,7 +112,7 @@ def join_words(
         return _sorted_pairs(_sorted_match(left, right, column, how), how, capacity)
 
     def cuda(left: Side, right: Side) -> Pairs:
-        return _pairs(_match_runs(left, right, column, how), how, capacity)
+        return _run_pairs(_run_match(left, right, column, how), how, capacity)
 
     return _by_platform(native, xla, tpu, cuda, left, right)
 
@@ -123,7 +130,7 @@ def match_words(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -
         return _sorted_match(left, right, column, how)
 
     def cuda(left: Side, right: Side) -> Matches:
-        return _match_runs(left, right, column, how)
+        return _run_match(left, right, column, how)
 
     return _by_platform(native, xla, tpu, cuda, left, right)
 
@@ -140,7 +147,10 @@ def pairs_of(matches: Matches, how: GroupedHow, capacity: int) -> Pairs:
     def tpu(matches: Matches) -> Pairs:
         return _sorted_pairs(matches, how, capacity)
 
-    return _by_platform(native, xla, tpu, xla, matches)
+    def cuda(matches: Matches) -> Pairs:
+        return _run_pairs(matches, how, capacity)
+
+    return _by_platform(native, xla, tpu, cuda, matches)
 
 
 def count_pairs(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -> Array:
@@ -158,7 +168,7 @@ def count_pairs(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -
         return match_by_sort(left, right, column, how).total
 
     def cuda(left: Side, right: Side) -> Array:
-        return _match_runs(left, right, column, how).total
+        return match_by_runs(left, right, column, how).total
 
     return _by_platform(native, xla, tpu, cuda, left, right)
 
@@ -209,48 +219,35 @@ def _native_pairs(matches: Matches, how: GroupedHow, capacity: int) -> Pairs:
 
 
 def _sorted_match(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -> Matches:
-    match = match_by_sort(left, right, column, how)
+    return _of_rows(match_by_sort(left, right, column, how), left, right)
+
+
+def _sorted_pairs(matches: Matches, how: GroupedHow, capacity: int) -> Pairs:
+    of_rows = matches.of_rows(how)
+    if how == "outer":
+        rows = outer_pairs_by_shifts(*of_rows, matches.right_rows, capacity)
+    else:
+        rows = pairs_by_shifts(*of_rows, matches.right_rows, matches.num_left, how, capacity)
+    return Pairs(*rows, _as_count(matches.total), *matches[-2:])
+
+
+def _run_match(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -> Matches:
+    return _of_rows(match_by_runs(left, right, column, how), left, right)
+
+
+def _run_pairs(matches: Matches, how: GroupedHow, capacity: int) -> Pairs:
+    of_rows = matches.of_rows(how)
+    rows = pairs_by_runs(*of_rows, matches.right_rows, matches.num_left, how, capacity)
+    return Pairs(*rows, _as_count(matches.total), *matches[-2:])
+
+
+def _of_rows(match: SortedMatch | RunMatch, left: Side, right: Side) -> Matches:
+    """Matches of left rows, without groups."""
     length = left.words.shape[0] + right.words.shape[0]
     groups, offsets = resized(match.begins, length), resized(match.num_matches, length + 2)
     # No groups are numbered.
     num_groups = jnp.zeros_like(match.num_unmatched_left)
     return Matches(groups, offsets, match.right_rows, left.num_valid, num_groups, *match[3:])
-
-
-def _sorted_pairs(matches: Matches, how: GroupedHow, capacity: int) -> Pairs:
-    if how == "outer":
-        of_both = matches.groups, matches.offsets[: matches.groups.shape[0]]
-        rows = outer_pairs_by_shifts(*of_both, matches.right_rows, capacity)
-    else:
-        length = matches.left.words.shape[0]
-        of_left = matches.groups[:length], matches.offsets[:length]
-        rows = pairs_by_shifts(*of_left, matches.right_rows, matches.num_left, how, capacity)
-    return Pairs(*rows, _as_count(matches.total), *matches[-2:])
-
-
-def _match_runs(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -> Matches:
-    """`_match` on CUDA, where a sort of both sides groups the right rows too."""
-    if left.words.shape[0] + right.words.shape[0] == 0:
-        return _match(left, right, column, how)
-    match = match_by_runs(left, right, column)
-    is_left = jax.lax.iota(jnp.int32, left.words.shape[0]) < left.num_valid
-    if how == "outer":
-        left_groups = Side(match.groups[: left.words.shape[0]], left.num_valid)
-        left_counts = rows_of_groups(left_groups, match.groups.shape[0])
-        total = total_pairs(left_counts, jnp.diff(match.offsets[:-1]), how)
-    else:
-        total = total_pairs(is_left.astype(jnp.int32), match.num_matches, how)
-    num_unmatched_left = jnp.sum(is_left & (match.num_matches == 0), dtype=jnp.int32)
-    return Matches(
-        match.groups,
-        match.offsets,
-        match.right_rows,
-        left.num_valid,
-        match.num_groups,
-        total,
-        num_unmatched_left,
-        match.num_unmatched_right,
-    )
 
 
 def _as_count(total: Array) -> Array:

@@ -44,7 +44,7 @@ def flag_matches(left: Side, right: Side, column: OrderedWord) -> Array:
         return match_by_sort(left, right, column, "inner").num_matches > 0
 
     def cuda(left: Side, right: Side) -> Array:
-        return match_by_runs(left, right, column).num_matches > 0
+        return match_by_runs(left, right, column, "inner").num_matches > 0
 
     if num_left == 0:
         return xla(left, right)

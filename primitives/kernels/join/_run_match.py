@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Matches of two sides by runs, for CUDA: one sort of both sides, and one pass over it.
 
-The left rows of a word come before its right rows. A running count of the right rows tells where
-the matches of each run begin, and the first row of a run whether it has a left row.
+The right rows of a word come before its left rows, so a running count of the right rows tells each
+left row where its matches begin and how many there are. The pass returns both to the position of
+the left row.
 """
 
 from typing import NamedTuple
@@ -13,76 +14,115 @@ import numpy as np
 
 from ...contract._key_bits import OrderedWord
 from ...contract._typing import Array
-from ..move._compact import select_words
-from ..scan._reduce_by_key_cuda import reduce_by_key_on_cuda
+from ..base._cuda import call_on_cuda
+from ..base._foreign import as_words
 from ..sort._number_runs import number_runs
 from ..sort._radix_sort import sort_columns
-from ._grouped_sides import Side, one_after_the_other
+from ._grouped_sides import Side, selected_one_after_the_other
+from ._pair_counts import GroupedHow, expand, pairs_of_row, total_pairs
+
+# In place of the left row of a sorted row: the row is a right one.
+_RIGHT = np.int32(-1)
 
 
 class RunMatch(NamedTuple):
-    """The groups of both sides, which are the runs of their sorted words.
+    """The matches of each left row; of an outer join the rows of both sides in their order.
 
     Attributes:
-        groups: the group id of each valid left row, then of each right row; -1 in padding.
-        offsets: the start of each group in `right_rows`, and the end of the last group.
-        right_rows: the right rows grouped by group id, in row order.
-        num_groups: the number of groups.
-        num_matches: the number of matches of each left row; zero in padding.
-        num_unmatched_right: the number of right rows in groups without a left row.
+        begins: where the matches of each left row begin in `right_rows`, zero in padding; of an
+            outer join the left row at each position, -1 for a right row, -2 for padding.
+        num_matches: the number of matches of a left row; zero in padding. In an outer join, the
+            last right row of a word without a left row holds the number of such right rows; other
+            right rows hold zero.
+        right_rows: the right rows in the order of their words, then of their ids.
+        total: the number of pairs: int64, or int32 without x64 mode, which saturates.
+        num_unmatched_left: the number of left rows without a match.
+        num_unmatched_right: the number of right rows without a match.
     """
 
-    groups: Array
-    offsets: Array
-    right_rows: Array
-    num_groups: Array
+    begins: Array
     num_matches: Array
+    right_rows: Array
+    total: Array
+    num_unmatched_left: Array
     num_unmatched_right: Array
 
 
-def match_by_runs(left: Side, right: Side, column: OrderedWord) -> RunMatch:
-    """Finds the matches of each left row; there is at least one row."""
+def match_by_runs(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -> RunMatch:
+    """Finds the matches of each left row."""
     num_left, num_right = left.words.shape[0], right.words.shape[0]
     num_rows = num_left + num_right
-    words = one_after_the_other(left.words, right.words, left.num_valid)
-    num_valid = left.num_valid + right.num_valid
+    is_outer = how == "outer"
+    words = selected_one_after_the_other(right.words, left.words, right.num_valid)
     both = (column._replace(word=words),)
     # Words are compared for equality alone.
     wanted = "exact" if column.is_invertible else "order"
+    num_valid = left.num_valid + right.num_valid
     (sorted_words,), ids, _ = sort_columns(both, num_valid, words=wanted, with_ids=True)
-    is_right = (ids >= left.num_valid) & (ids < num_valid)
-    # Right rows up to each row, less one.
-    num_before = number_runs(is_right, jnp.int32(num_rows))
-    found = reduce_by_key_on_cuda(
-        (ids, num_before),
-        None,
-        num_valid,
-        num_rows,
-        compared=sorted_words,
-        with_run_ids=True,
-        row_ids=ids,
+    num_results = num_rows if is_outer else num_left
+    begins, num_matches, right_rows = call_on_cuda(
+        "match_rows",
+        tuple(
+            array[None] for array in (as_words(sorted_words), ids, left.num_valid, right.num_valid)
+        ),
+        (((num_results,), jnp.int32), ((num_results,), jnp.int32), ((num_right,), jnp.int32)),
+        (num_rows,),
+        outer=np.bool_(is_outer),
     )
-    groups, (first_ids, first_before) = found.run_ids, found.first_rows
-    assert groups is not None
-    is_group = jax.lax.iota(jnp.int32, num_rows) < found.count
-    has_left = first_ids < left.num_valid
-    # A right row counts itself.
-    begins = first_before + has_left.astype(jnp.int32)
-    ends = jnp.broadcast_to(right.num_valid, (num_rows + 2,))
-    offsets = jnp.where(jnp.pad(is_group, (0, 2)), jnp.pad(begins, (0, 2)), ends)
-    counts = offsets[1:-1] - offsets[:-2]
-    (right_ids,), _ = select_words(is_right, (ids,), num_right, num_valid)
-    is_left = jax.lax.iota(jnp.int32, num_left) < left.num_valid
-    group = jnp.where(is_left, groups[:num_left], 0)
-    num_matches = _take(offsets, group + 1) - _take(offsets, group)
-    return RunMatch(
-        groups,
-        offsets,
-        jnp.maximum(right_ids - left.num_valid, np.int32(0)),
-        found.count,
-        jnp.where(is_left, num_matches, 0),
-        jnp.sum(jnp.where(has_left, 0, counts), dtype=jnp.int32),
-    )
+    if is_outer:
+        is_left = begins >= 0
+        num_pairs = _pairs_of_position(begins, num_matches)
+        total = total_pairs(jnp.ones_like(begins), num_pairs, "inner")
+        num_unmatched_right = jnp.sum(jnp.where(is_left, 0, num_matches), dtype=jnp.int32)
+    else:
+        is_left = jax.lax.iota(jnp.int32, num_left) < left.num_valid
+        total = total_pairs(is_left.astype(jnp.int32), num_matches, how)
+        # The first left row of a word counts the right rows of the word.
+        is_first = begins < 0
+        begins = jnp.where(is_first, ~begins, begins)
+        num_matched = jnp.sum(jnp.where(is_first, num_matches, 0), dtype=jnp.int32)
+        num_unmatched_right = right.num_valid - num_matched
+    num_unmatched_left = jnp.sum(is_left & (num_matches == 0), dtype=jnp.int32)
+    return RunMatch(begins, num_matches, right_rows, total, num_unmatched_left, num_unmatched_right)
+
+
+def _pairs_of_position(left_rows: Array, num_matches: Array) -> Array:
+    """The number of pairs that each position of an outer join begins."""
+    return jnp.where(left_rows >= 0, jnp.maximum(num_matches, 1), num_matches)
+
+
+def pairs_by_runs(
+    begins: Array,
+    num_matches: Array,
+    right_rows: Array,
+    num_left: Array,
+    how: GroupedHow,
+    capacity: int,
+) -> tuple[Array, Array]:
+    """The left and the right rows of the pairs of a `RunMatch`; -1 for no match."""
+    rows = jax.lax.iota(jnp.int32, begins.shape[0])
+    if how == "outer":
+        left_rows = begins
+        num_pairs = _pairs_of_position(left_rows, num_matches)
+        # The right rows up to each position are those before its matches, and its matches.
+        num_right = number_runs(left_rows == _RIGHT, jnp.int32(left_rows.shape[0])) + np.int32(1)
+        begins = num_right - num_matches
+    else:
+        left_rows = None
+        num_pairs = jnp.where(rows < num_left, pairs_of_row(num_matches, how), 0)
+    items, copies, count = expand(num_pairs, capacity)
+    is_pair = jax.lax.iota(jnp.int32, capacity) < count
+    if begins.shape[0] == 0:
+        nothing = jnp.full_like(items, -1)
+        return nothing, nothing
+    row_of_item = items if left_rows is None else jnp.maximum(_take(left_rows, items), -1)
+    of_left = jnp.where(is_pair, row_of_item, -1)
+    if how in ("semi", "anti") or right_rows.shape[0] == 0:
+        return of_left, jnp.full_like(of_left, -1)
+    # All items of an inner join have matches.
+    has_match = is_pair if how == "inner" else is_pair & (_take(num_matches, items) > 0)
+    found = jnp.where(has_match, _take(begins, items) + copies, 0)
+    return of_left, jnp.where(has_match, _take(right_rows, found), -1)
 
 
 def _take(rows: Array, row_ids: Array) -> Array:

@@ -7,7 +7,7 @@ number of its run.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -28,7 +28,7 @@ class ReducedByKey(NamedTuple):
 
     Attributes:
         first_rows: the first row of each run, of each column.
-        reduced: the combined rows of each run; None if none were given.
+        reduced: the combined rows of each run, or its length, int32; None unless requested.
         count: the number of runs, true even past the capacity.
         run_ids: the run of each row, int32, -1 before the first run and in padding; None unless
             requested.
@@ -61,7 +61,7 @@ def reduce_by_key_on_cuda(
     is_head: Array | None,
     num_valid: Array,
     capacity: int,
-    reduction: tuple[NamedOperator, Array] | None = None,
+    reduction: tuple[NamedOperator, Array] | Literal["length"] | None = None,
     *,
     compared: Array | None = None,
     with_run_ids: bool = False,
@@ -75,7 +75,7 @@ def reduce_by_key_on_cuda(
             `compared` differ from those before.
         num_valid: number of valid rows, at the front.
         capacity: number of results; further runs are left out.
-        reduction: the operator, and one number for each row.
+        reduction: the operator, and one number for each row; or "length", to count the rows.
         compared: words of 4 or 8 bytes; by default the first column.
         with_run_ids: also number the runs of the rows.
         row_ids: a permutation, int32; the run of row `i` is returned at position `row_ids[i]`.
@@ -83,7 +83,12 @@ def reduce_by_key_on_cuda(
     columns = tuple(columns) if compared is None else (compared, *columns)
     num_rows = (columns[0] if is_head is None else is_head).shape[0]
     heads = jnp.zeros((0,), jnp.bool_) if is_head is None else is_head
-    op, rows = reduction or ("add", jnp.zeros((0,), jnp.uint32))
+    is_reduced = reduction is not None
+    op: NamedOperator = "add"
+    # Without numbers the kernel counts rows.
+    rows = jnp.zeros((0,), jnp.int32)
+    if isinstance(reduction, tuple):
+        op, rows = reduction
     kept = min(capacity, num_rows)
     words = tuple(map(as_words, columns))
     # Of words that are only compared no rows are kept.
@@ -94,18 +99,18 @@ def reduce_by_key_on_cuda(
         "reduce_by_key",
         tuple(array[None] for array in (rows, heads, num_valid, order, *words)),
         (
-            ((kept if reduction else 0,), rows.dtype),
+            ((kept if is_reduced else 0,), rows.dtype),
             ((), jnp.int32),
             ((num_rows if with_run_ids else 0,), jnp.int32),
         ),
-        (num_rows, rows.dtype.itemsize if reduction else 0),
+        (num_rows, rows.dtype.itemsize if is_reduced else 0),
         more_results=[((length,), word.dtype) for length, word in zip(lengths, words, strict=True)],
         op=np.int32(NAMED_OPERATORS.index(op)),
     )
     first_rows = list(map(of_words, first_rows, [column.dtype for column in columns]))
     return ReducedByKey(
         tuple(resized(column, capacity) for column in first_rows[compared is not None :]),
-        resized(reduced, capacity) if reduction else None,
+        resized(reduced, capacity) if is_reduced else None,
         count,
         run_ids if with_run_ids else None,
     )

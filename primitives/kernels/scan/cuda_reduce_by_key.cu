@@ -92,7 +92,8 @@ struct HeadsOfRuns {
   __device__ void store(int64_t position, Value value) const { runs.store(position, value); }
 };
 
-// A scan of the rows and of the number of heads. The last row of a run stores the combined rows.
+// A scan of the rows, or of ones, and of the number of heads. The last row of a run stores the
+// combined rows.
 template <typename T, ScanOperator kOp>
 struct ReducedRuns {
   using Value = RunState<T>;
@@ -100,7 +101,7 @@ struct ReducedRuns {
 
   RunsOfRows runs;
   int64_t size;
-  const T* values;
+  const T* values;  // null for ones
   T* results;
   T flip;  // the sign bit, for the order of signed integers
 
@@ -119,7 +120,8 @@ struct ReducedRuns {
   __device__ bool is_head(int64_t position) const { return runs.is_head(position); }
   __device__ Value value(int64_t position) const {
     if (position >= runs.valid_rows()) return nothing();
-    return {flipped(values[position]), runs.is_head(position) ? 1u : 0u};
+    const T row = values == nullptr ? T{1} : flipped(values[position]);
+    return {row, runs.is_head(position) ? 1u : 0u};
   }
   __device__ void store(int64_t position, Value value) const {
     runs.store(position, value.run);
@@ -156,11 +158,17 @@ RunsOfRows runs_of_line(const CudaReduceByKey& call, int64_t line) {
   return runs;
 }
 
+template <typename T>
+const T* values_of_line(const CudaReduceByKey& call, int64_t line) {
+  if (call.values == nullptr) return nullptr;
+  return static_cast<const T*>(call.values) + line * call.num_rows;
+}
+
 template <typename T, ScanOperator kOp>
 cudaError_t reduce(const CudaReduceByKey& call, T flip, void* memory, cudaStream_t stream) {
   for (int64_t line = 0; line < call.batch; ++line) {
     const ReducedRuns<T, kOp> rows{runs_of_line(call, line), call.num_rows,
-                                   static_cast<const T*>(call.values) + line * call.num_rows,
+                                   values_of_line<T>(call, line),
                                    static_cast<T*>(call.results) + line * call.capacity, flip};
     CudaScratch scratch(memory);
     JAXFRAMES_RETURN_IF_FAILED(scan_rows(rows, scratch, stream));
@@ -183,7 +191,7 @@ cudaError_t cuda_reduce_by_key(const CudaReduceByKey& call, void* scratch, cudaS
   if (call.num_rows == 0) {
     return cudaMemsetAsync(call.count, 0, call.batch * sizeof(int32_t), stream);
   }
-  if (call.values == nullptr) return keep_first_rows(call, scratch, stream);
+  if (call.results == nullptr) return keep_first_rows(call, scratch, stream);
   return with_scan_number(call.number, [&](auto number, auto flip) {
     return with_scan_operator(call.op, flip, [&](auto op, auto sign) {
       return reduce<decltype(number), decltype(op)::value>(call, sign, scratch, stream);

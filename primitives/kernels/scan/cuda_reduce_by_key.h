@@ -29,12 +29,12 @@ struct CudaReduceByKey {
   int64_t batch;
   int64_t num_rows;
   int64_t capacity;  // at most `num_rows`
-  const void* values;  // null if nothing is reduced
+  const void* values;  // null to count the rows of each run
   const uint8_t* heads;
   const int32_t* num_valid;
   const int32_t* row_ids;  // null for the positions; others than rows are left out
   RunColumns columns;
-  void* results;
+  void* results;  // null if nothing is reduced
   int32_t* count;
   int32_t* run_ids;  // null if nobody asks for them
 };

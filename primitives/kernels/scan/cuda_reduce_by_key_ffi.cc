@@ -12,7 +12,7 @@
 namespace jaxframes {
 namespace {
 
-constexpr char kReduceByKey[] = "jaxframes_cuda_reduce_by_key_v2";
+constexpr char kReduceByKey[] = "jaxframes_cuda_reduce_by_key_v3";
 
 // Checks the columns and their first rows. Of the first one no rows are kept if `is_compared`.
 RunColumns run_columns_of(ArgumentChecker& checker, const std::vector<ffi::AnyBuffer>& columns,
@@ -51,6 +51,9 @@ ffi::Error reduce_by_key_target(cudaStream_t stream, ffi::AnyBuffer values, ffi:
   checker.require(run_ids->dimensions().size() > 0, "run_ids must have shape [..., num_rows]");
   if (!checker.ok()) return checker.error();
   const bool has_values = row_length(values) != 0, has_heads = row_length(heads) != 0;
+  checker.require(results->dimensions().size() > 0, "results must have shape [..., capacity]");
+  if (!checker.ok()) return checker.error();
+  const bool is_reduced = has_values || row_length(*results) != 0;
   const bool has_run_ids = row_length(*run_ids) != 0, has_row_ids = row_length(row_ids) != 0;
   checker.require(sources.empty() || sources[0].dimensions().size() > 0,
                   "a column must have shape [..., num_rows]");
@@ -62,7 +65,14 @@ ffi::Error reduce_by_key_target(cudaStream_t stream, ffi::AnyBuffer values, ffi:
                   "there must be fewer than 2^31 rows, got " + std::to_string(num_rows));
   checker.require(has_heads || ArgumentChecker::word_bytes(sources[0]) != 0,
                   "without heads the first column must have words of 4 or 8 bytes");
-  if (has_values) checker.require_rows(values, "values", batch, num_rows);
+  if (has_values) {
+    checker.require_rows(values, "values", batch, num_rows);
+  } else if (is_reduced) {
+    checker.require(values.element_type() == ffi::DataType::S32 &&
+                        static_cast<ScanOperator>(op) == ScanOperator::kAdd,
+                    "without values the rows are counted: results must have dtype s32, and op "
+                    "must be an addition");
+  }
   checker.require_dtype(heads, "heads", ffi::DataType::PRED);
   checker.require_rows(heads, "heads", batch, has_heads ? num_rows : 0);
   checker.require_dtype(num_valid, "num_valid", ffi::DataType::S32);
@@ -71,28 +81,27 @@ ffi::Error reduce_by_key_target(cudaStream_t stream, ffi::AnyBuffer values, ffi:
   checker.require_rows(row_ids, "row_ids", batch, has_row_ids ? num_rows : 0);
   checker.require_dtype(*run_ids, "run_ids", ffi::DataType::S32);
   checker.require_rows(*run_ids, "run_ids", batch, has_run_ids ? num_rows : 0);
-  checker.require(results->dimensions().size() > 0, "results must have shape [..., capacity]");
   checker.require_dtype(*count, "count", ffi::DataType::S32);
   checker.require_scalars(*count, "count", batch);
   if (!checker.ok()) return checker.error();
-  checker.require(has_values || has_run_ids || !kept.empty(),
-                  "there must be values, run_ids or a column");
+  checker.require(is_reduced || has_run_ids || !kept.empty(),
+                  "there must be results, run_ids or a column");
   for (const ffi::AnyBuffer& first_rows : kept) {
     checker.require(first_rows.dimensions().size() > 0,
                     "a result must have shape [..., capacity]");
   }
   if (!checker.ok()) return checker.error();
-  int64_t capacity = has_values ? row_length(*results) : 0;
-  if (!has_values && !kept.empty()) capacity = row_length(kept.back());
+  int64_t capacity = is_reduced ? row_length(*results) : 0;
+  if (!is_reduced && !kept.empty()) capacity = row_length(kept.back());
   checker.require(capacity <= num_rows, "the capacity must be at most the number of rows, got " +
                                             std::to_string(capacity));
-  checker.require_rows(*results, "results", batch, has_values ? capacity : 0);
+  checker.require_rows(*results, "results", batch, is_reduced ? capacity : 0);
   const bool is_compared = !has_heads && !kept.empty() && row_length(kept[0]) == 0;
   const RunColumns run_columns =
       run_columns_of(checker, sources, kept, batch, num_rows, capacity, is_compared);
   checker.require_scratch(
       *scratch, cuda_reduce_by_key_scratch_bytes(
-                    num_rows, has_values ? ArgumentChecker::word_bytes(values) : 0));
+                    num_rows, is_reduced ? ArgumentChecker::word_bytes(values) : 0));
   if (!checker.ok()) return checker.error();
   const CudaReduceByKey call{scan_number_of(values),
                              static_cast<ScanOperator>(op),
@@ -104,7 +113,7 @@ ffi::Error reduce_by_key_target(cudaStream_t stream, ffi::AnyBuffer values, ffi:
                              words_of<int32_t>(num_valid),
                              has_row_ids ? words_of<int32_t>(row_ids) : nullptr,
                              run_columns,
-                             results->untyped_data(),
+                             is_reduced ? results->untyped_data() : nullptr,
                              words_of<int32_t>(*count),
                              has_run_ids ? words_of<int32_t>(*run_ids) : nullptr};
   return launched(kReduceByKey, cuda_reduce_by_key(call, scratch->untyped_data(), stream));
@@ -115,7 +124,7 @@ ffi::Error reduce_by_key_target(cudaStream_t stream, ffi::AnyBuffer values, ffi:
 
 namespace ffi = ::xla::ffi;
 
-JAXFRAMES_DEFINE_CUDA_TARGET(jaxframes_cuda_reduce_by_key_v2, jaxframes::reduce_by_key_target,
+JAXFRAMES_DEFINE_CUDA_TARGET(jaxframes_cuda_reduce_by_key_v3, jaxframes::reduce_by_key_target,
                              ffi::Ffi::Bind()
                                  .Ctx<jaxframes::CudaStream>()
                                  .Arg<ffi::AnyBuffer>()

@@ -9,6 +9,7 @@ import pytest
 from emulated_cuda import kernels_for_cuda
 from jaxframes.primitives import local
 from jaxframes.primitives.kernels.scan._reduce_by_key_cuda import can_keep_on_cuda
+from jaxframes.primitives.local import parts
 
 NUM_ROWS = 200
 
@@ -246,13 +247,35 @@ def test_joins_sort_both_sides_once(how):
             # All else too, as on CPU.
             on_cpu = local.join(left, right, how=how, capacity=capacity, num_valid=num_valid)
             oracles.assert_same_bits(actual, on_cpu)
-            # An outer join groups the left rows too.
-            sorts = [name for name in called if name.startswith("radix")]
-            assert len(sorts) == 1 + (how == "outer")
+            assert sum(name.startswith("radix") for name in called) == 1
+            assert called.count("match_rows") == 1
         size, _ = run(
             lambda a, b, n=num_valid: local.join_size(a, b, how=how, num_valid=n), left, right
         )
         assert int(size) == count
+
+
+@pytest.mark.parametrize("how", ["inner", "outer"])
+def test_joins_of_no_rows(how):
+    keys = make_rows(20)[0][:30]
+    for left, right in ((keys[:0], keys), (keys, keys[:0]), (keys[:0], keys[:0])):
+        actual, _ = run(lambda a, b: local.join(a, b, how=how, capacity=40), left, right)
+        oracles.assert_same_bits(actual, local.join(left, right, how=how, capacity=40))
+
+
+@pytest.mark.parametrize("how", ["left", "outer"])
+def test_matches_are_found_and_written_by_two_programs(how):
+    left, right = make_rows(17)[0], make_rows(18)[0][:90]
+    rows = oracles.join(left, right, how=how)
+    sides = parts.as_sides(left, right, how, None, "join")
+    matches, _ = run(lambda sides: parts.match_sides(sides, how), sides)
+    pairs, called = run(lambda found: parts.pairs_of_sides(found, how, 4000), matches)
+    for found, expected in zip(pairs[:2], rows, strict=True):
+        np.testing.assert_array_equal(found[: len(expected)], expected)
+        assert np.all(np.asarray(found[len(expected) :]) == -1)
+    assert int(pairs.count) == len(rows[0])
+    assert called.count("repeat_rows") == 1
+    assert not any(name.startswith("radix") for name in called)
 
 
 def test_isin_sorts_both_sides_once():
@@ -265,7 +288,24 @@ def test_isin_sorts_both_sides_once():
         expected = np.isin(ints, ints[::3][:num_tested])
         expected[count:] = False
         np.testing.assert_array_equal(actual, expected)
-        assert sum(name.startswith("radix") for name in called) == 1
+        assert called == ["radix_sort_pairs", "match_rows"]
+
+
+@pytest.mark.parametrize("num_valid", [None, 130, 0])
+def test_runs_are_encoded_in_one_pass(num_valid):
+    keys, ints, floats = make_rows(19)
+    keys, floats = keys // 9, np.where(ints < 0, np.nan, np.sign(floats - 0.5))
+    for columns in (keys, keys.astype(np.int8), floats, (keys, floats)):
+        for capacity in (NUM_ROWS, 7, 0):
+            actual, called = run(
+                lambda k, capacity=capacity: local.run_length_encode(
+                    k, capacity=capacity, num_valid=num_valid
+                ),
+                columns,
+            )
+            expected = oracles.run_length_encode(columns, capacity, num_valid)
+            oracles.assert_same_bits(tuple(actual), expected)
+            assert not capacity or called == ["reduce_by_key"]
 
 
 def test_merge_is_one_sort_of_both_sides():

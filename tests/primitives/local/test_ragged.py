@@ -89,3 +89,16 @@ def test_names_what_is_wrong():
         Ragged.from_lengths(jnp.zeros(3), jnp.zeros(2))
     with pytest.raises(ValueError, match=r"rows must be arrays of shape \(segments, length"):
         Ragged.from_padded(jnp.zeros(3), jnp.zeros(3, jnp.int32), capacity=2)
+
+
+def test_lengths_and_ids_on_an_explicit_axis():
+    mesh = jax.make_mesh((4,), ("x",), axis_types=(jax.sharding.AxisType.Explicit,))
+    by_row = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("x"))
+    lengths = [2, 0, 1, 3, 0, 1, 0, 1]
+    with jax.set_mesh(mesh):
+        values, counts = jax.device_put((np.arange(8.0), np.array(lengths)), by_row)
+        eager = Ragged.from_lengths(values, counts)
+        traced = jax.jit(Ragged.from_lengths)(values, counts)
+    for ragged in (eager, traced):
+        assert ragged.offsets.tolist() == np.cumsum([0, *lengths]).tolist()
+        assert ragged.values.tolist() == list(range(8))

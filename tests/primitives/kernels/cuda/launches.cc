@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "join/cuda_match_rows.h"
 #include "move/cuda_compact.h"
 #include "move/cuda_repeat_rows.h"
 #include "reduce/cuda_segment_sum.h"
@@ -57,8 +58,8 @@ cudaError_t cuda_segmented_scan(const CudaSegmentedScan& scan, void* scratch, cu
 
 cudaError_t cuda_reduce_by_key(const CudaReduceByKey& call, void* scratch, cudaStream_t) {
   const int64_t size = call.batch * call.num_rows, kept = call.batch * call.capacity;
-  const int number_bytes = call.values == nullptr ? 0 : bytes_of(call.number);
-  read(call.values, size * number_bytes);
+  const int number_bytes = call.results == nullptr ? 0 : bytes_of(call.number);
+  if (call.values != nullptr) read(call.values, size * number_bytes);
   if (call.heads != nullptr) read(call.heads, size);
   read(call.num_valid, call.batch * 4);
   if (call.row_ids != nullptr) read(call.row_ids, size * 4);
@@ -71,6 +72,19 @@ cudaError_t cuda_reduce_by_key(const CudaReduceByKey& call, void* scratch, cudaS
   write(call.results, kept * number_bytes);
   write(call.count, call.batch * 4);
   write(scratch, cuda_reduce_by_key_scratch_bytes(call.num_rows, number_bytes));
+  return cudaSuccess;
+}
+
+cudaError_t cuda_match_rows(const CudaMatchRows& call, void* scratch, cudaStream_t) {
+  const int64_t size = call.batch * call.num_rows(), results = call.batch * call.num_results();
+  read(call.words, size * call.word_bytes);
+  read(call.row_ids, size * 4);
+  read(call.valid_left, call.batch * 4);
+  read(call.valid_right, call.batch * 4);
+  write(call.begins, results * 4);
+  write(call.num_matches, results * 4);
+  write(call.right_rows, call.batch * call.num_right * 4);
+  write(scratch, cuda_match_rows_scratch_bytes(call.num_rows()));
   return cudaSuccess;
 }
 

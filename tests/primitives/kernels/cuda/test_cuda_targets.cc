@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fuzz/handler_call.h"
+#include "join/cuda_match_rows.h"
 #include "move/cuda_repeat_rows.h"
 #include "move/kept_words.h"
 #include "reduce/cuda_segment_sum.h"
@@ -141,18 +142,19 @@ void segmented_scan(Bytes& bytes, Call& call) {
 void reduce_by_key(Bytes& bytes, Call& call) {
   const Sizes n(bytes);
   const int64_t capacity = bytes.length() % (n.rows + 2);
-  const XLA_FFI_DataType values = key_type(bytes);
-  const bool has_values = bytes.one_in(2);
+  const bool has_values = bytes.one_in(2), is_counted = !has_values && bytes.one_in(2);
+  const bool is_reduced = has_values || is_counted;
+  const XLA_FFI_DataType values = is_counted && !bytes.one_in(8) ? kS32 : key_type(bytes);
   call.argument(values, {n.batch, has_values ? n.rows : 0});
   const bool has_heads = bytes.one_in(2);
   call.argument(kPred, {n.batch, has_heads ? n.rows : 0}, Words::kFlags);
   counts(call, n.batch, n.rows);
   call.argument(kS32, {n.batch, bytes.one_in(2) ? 0 : n.rows}, Words::kCounts, n.rows);
-  call.result(values, {n.batch, has_values ? capacity : 0});
+  call.result(values, {n.batch, is_reduced ? capacity : 0});
   call.result(kS32, {n.batch});
   call.result(kS32, {n.batch, bytes.one_in(2) ? 0 : n.rows});
   scratch(bytes, call, jaxframes::cuda_reduce_by_key_scratch_bytes(
-                           n.rows, has_values ? byte_width(values) : 0));
+                           n.rows, is_reduced ? byte_width(values) : 0));
   const int num_columns = bytes.byte() % 10;
   for (int i = 0; i < num_columns; ++i) {
     const XLA_FFI_DataType column = one_of(bytes, {kU8, XLA_FFI_DataType_BF16, kF32, kS64});
@@ -160,7 +162,23 @@ void reduce_by_key(Bytes& bytes, Call& call) {
     const bool is_compared = i == 0 && !has_heads && bytes.one_in(2);
     call.result(column, {n.batch, is_compared ? 0 : capacity});
   }
-  call.attribute("op", kS32, bytes.byte() % 5);
+  call.attribute("op", kS32, is_counted && !bytes.one_in(8) ? 0 : bytes.byte() % 5);
+}
+
+void match_rows(Bytes& bytes, Call& call) {
+  const Sizes n(bytes);
+  const int64_t num_right = bytes.length() % (n.rows + 1);
+  const bool is_outer = bytes.one_in(2);
+  call.argument(key_type(bytes), {n.batch, n.rows});
+  call.argument(kS32, {n.batch, n.rows}, Words::kCounts, n.rows);
+  counts(call, n.batch, n.rows - num_right);
+  counts(call, n.batch, num_right);
+  for (int i = 0; i < 2; ++i) {
+    call.result(kS32, {n.batch, is_outer ? n.rows : n.rows - num_right});
+  }
+  call.result(kS32, {n.batch, bytes.one_in(16) ? num_right + 1 : num_right});
+  scratch(bytes, call, jaxframes::cuda_match_rows_scratch_bytes(n.rows));
+  call.attribute("outer", kPred, is_outer);
 }
 
 void segment_sum(Bytes& bytes, Call& call) {
@@ -218,7 +236,8 @@ void histogram(Bytes& bytes, Call& call) {
   X(jaxframes_cuda_flagged_rows_v1, flagged_rows)      \
   X(jaxframes_cuda_repeat_rows_v1, repeat_rows)        \
   X(jaxframes_cuda_segmented_scan_v1, segmented_scan)  \
-  X(jaxframes_cuda_reduce_by_key_v2, reduce_by_key)    \
+  X(jaxframes_cuda_reduce_by_key_v3, reduce_by_key)    \
+  X(jaxframes_cuda_match_rows_v1, match_rows)          \
   X(jaxframes_cuda_segment_sum_v1, segment_sum)        \
   X(jaxframes_cuda_segment_reduce_v1, segment_reduce)  \
   X(jaxframes_cuda_histogram_v1, histogram)
