@@ -9,6 +9,7 @@
 #   make sanitize      the C++ kernels under ASan, UBSan and TSan, and the fuzzer for a minute
 #   make fuzz          a fuzzer calls the kernels for a minute under ASan and UBSan; needs clang
 #   make test-versions tests on the lowest versions of the dependencies and on the newest
+#   make compilers     the tests of the C++ kernels by clang, and for aarch64 in an emulator
 #   make lint          style, types, import floors
 #   make docs          the documentation, into docs/_build/html
 #   make docs-look     screenshots of ten of its pages, on a desktop and on a phone; needs Chromium
@@ -88,7 +89,7 @@ KERNEL_SOURCES := $(wildcard primitives/kernels/*/*.h primitives/kernels/*/*.cc)
 
 WORKLOADS := calls dbbench queries tpch
 
-.PHONY: help install demo test test-all test-versions pandas-tests sanitize fuzz lint docs docs-look dist bench $(WORKLOADS:%=bench-%) \
+.PHONY: help install demo test test-all test-versions pandas-tests sanitize compilers fuzz lint docs docs-look dist bench $(WORKLOADS:%=bench-%) \
   bench-disk pods tpu-cycles gpu-programs cuda-kernels cuda-wheel \
   bench-smoke clean
 
@@ -161,6 +162,9 @@ sanitize: $(STAMPS)/test
 	if command -v clang++; then PATH="$(CURDIR)/$(BIN):$$PATH" \
 	  bash tests/primitives/kernels/run_fuzzer.sh build/fuzz 300 20000 -seed=1; \
 	else echo 'The fuzzer needs clang++, and does not run.' >&2; fi
+
+compilers: $(STAMPS)/test
+	PATH="$(CURDIR)/$(BIN):$$PATH" bash tests/primitives/kernels/run_compilers.sh build/compilers
 
 fuzz: $(STAMPS)/test
 	PATH="$(CURDIR)/$(BIN):$$PATH" bash tests/primitives/kernels/run_fuzzer.sh build/fuzz \

@@ -32,7 +32,7 @@ class SortWorkspace {
 
   Rows buffer(int index) const {
     char* begin = rows_.get() + index * capacity_ * kRowBytes;
-    if constexpr (std::is_same_v<Rows, PackedRows>) {
+    if constexpr (std::is_same_v<Rows, FusedRows>) {
       return {reinterpret_cast<uint64_t*>(begin)};
     } else {
       char* ids = begin + capacity_ * sizeof(Word);

@@ -201,7 +201,7 @@ class RowSorter {
       return column;
     };
     typename Sort::Side0 side_0;
-    if constexpr (std::is_same_v<typename Sort::Side0, PackedRows>) {
+    if constexpr (std::is_same_v<typename Sort::Side0, FusedRows>) {
       side_0.rows = reinterpret_cast<uint64_t*>(take(8));
     } else {
       side_0.words = reinterpret_cast<Word*>(take(sizeof(Word)));
@@ -211,7 +211,7 @@ class RowSorter {
     side_1.words = reinterpret_cast<Word*>(
         keeps_words ? take(sizeof(Word)) : reinterpret_cast<char*>(sorted_keys_));
     if constexpr (kHasIds) {
-      if constexpr (!std::is_same_v<typename Sort::Side0, PackedRows>) {
+      if constexpr (!std::is_same_v<typename Sort::Side0, FusedRows>) {
         side_0.ids = reinterpret_cast<int32_t*>(take(sizeof(int32_t)));
       }
       side_1.ids = sorted_ids_;

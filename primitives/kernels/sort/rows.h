@@ -49,7 +49,7 @@ struct WorkRows {
 
 // The same with a 32-bit word next to the id. A pass then writes to half as many addresses: 10M
 // rows into 1024 bins took 18 ms, from two columns 43.
-struct PackedRows {
+struct FusedRows {
   static constexpr int kNumColumns = 1;
 
   uint64_t* rows = nullptr;
@@ -60,7 +60,7 @@ struct PackedRows {
     rows[i] = uint64_t{static_cast<uint32_t>(id)} << 32 | word;
   }
   void prefetch_after(int64_t i) const { jaxframes::prefetch_after(rows + i); }
-  PackedRows operator+(int64_t offset) const { return {rows + offset}; }
+  FusedRows operator+(int64_t offset) const { return {rows + offset}; }
 };
 
 // The low bits of a word and the id in 32 bits, which halves the bytes of a pass. The other bits of
@@ -103,7 +103,7 @@ struct PlacedRows {
 
 // The default layout of rows in scratch memory.
 template <typename Word, bool kHasIds>
-using ScratchRows = std::conditional_t<kHasIds && sizeof(Word) == 4, PackedRows,
+using ScratchRows = std::conditional_t<kHasIds && sizeof(Word) == 4, FusedRows,
                                        WorkRows<Word, kHasIds>>;
 
 // The caller's keys, mapped to ordered words while they are read. Without `ids` the

@@ -151,6 +151,8 @@ class GuardedArray {
   std::vector<T> values() const { return std::vector<T>(data_, data_ + size_); }
   // A read-only view: a kernel that writes its input faults.
   void protect() {
+    // The emulator qemu refuses an empty range.
+    if (size_ == 0) return;
     const int64_t page = sysconf(_SC_PAGESIZE);
     if (mprotect(mapped_ + page, mapped_bytes_ - 2 * page, PROT_READ) != 0) std::abort();
   }
