@@ -26,7 +26,7 @@ from ..table._take import any_missing, gather, hole_kind, position, stored_array
 from ..table._tracing import is_traced
 from ..table._types import Axis, LabelOrLabels
 from ..table._user_functions import as_pandas
-from ._where import choose, choose_scalar
+from ._where import choose, choose_scalar, promoted_for
 
 
 def missing_flags(columns: Sequence[Column]) -> tuple[Array, ...]:
@@ -167,8 +167,7 @@ class Missing(NDFrame):
                 f'"{type(value).__name__}"'
             )
         if not isinstance(self, FrameBase):
-            return self._with_columns([_fill(self._table.columns[0], value, self._table)])
-        columns = list(self._table.columns)
+            return self._with_columns(_filled(self._table.columns, {0: value}, self._table))
         by_position: dict[int, Any] = {}
         if isinstance(value, FrameBase):
             for label in value._labels:
@@ -188,10 +187,8 @@ class Missing(NDFrame):
                         # A label of a level names several columns; the first value fills them.
                         by_position.setdefault(position, one)
         elif not by_position:
-            by_position = dict.fromkeys(range(len(columns)), value)
-        for number, one in by_position.items():
-            columns[number] = _fill(columns[number], one, self._table)
-        return self._with_columns(columns)
+            by_position = dict.fromkeys(range(len(self._table.columns)), value)
+        return self._with_columns(_filled(self._table.columns, by_position, self._table))
 
 
 @functools.partial(tiered, static_argnums=(4, 5))
@@ -303,6 +300,44 @@ class SeriesMissing(SeriesBase, Missing):
         (missing,) = missing_flags([self._only])
         kept = self._like(filter_rows(self._table, ~missing))
         return kept._with_range() if ignore_index else kept
+
+
+def _filled(columns: Sequence[Column], values: Mapping[int, Any], table: Table) -> list[Column]:
+    """Columns whose missing values are replaced, given by position: all floats in one program."""
+    numbers = {
+        at: number
+        for at, value in values.items()
+        if (number := _float_for(columns[at], value)) is not None
+    }
+    floats = tuple([data for data, _ in stored_arrays([columns[at] for at in numbers])])
+    filled = _fill_floats(floats, tuple(numbers.values())) if floats else ()
+    arrays_by_position = dict(zip(numbers, filled, strict=True))
+    results = list(columns)
+    for at, value in values.items():
+        if at in arrays_by_position:
+            results[at] = Column(arrays_by_position[at])
+        else:
+            results[at] = _fill(columns[at], value, table)
+    return results
+
+
+def _float_for(column: Column, value: Any) -> np.generic | None:
+    """A number in the dtype of a column of plain floats; None if there is more to do than that."""
+    is_plain = column.is_float and column.valid is None and not column.is_nullable
+    if not is_plain or isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+        return None
+    promoted = promoted_for(column, value)
+    if promoted is None or promoted.dtype != column.dtype or pd.isna(value):
+        return None
+    return promoted.to_numpy()[0]
+
+
+@tiered
+def _fill_floats(columns: tuple[Array, ...], values: tuple[Array, ...]) -> tuple[Array, ...]:
+    return tuple(
+        jnp.where(missing_rows(data, None, "nan"), value, data)
+        for data, value in zip(columns, values, strict=True)
+    )
 
 
 def _fill(column: Column, value: Any, table: Table) -> Column:

@@ -197,7 +197,7 @@ def choose_scalar(keep: Array, column: Column, value: object, table: Table, meth
     if column.kind == "list":
         column = as_objects(column, table.num_rows, method)
     try:
-        promoted = _promoted_for(column, value)
+        promoted = promoted_for(column, value)
     except ValueError:
         # A time or a number past the range of the column is an error only if a row needs it.
         if _may_replace(keep, table.num_rows):
@@ -231,7 +231,7 @@ def like_row(column: Column) -> Any:
     return to_host(Column(short, None, column.type), 1)
 
 
-def _promoted_for(column: Column, value: object) -> pd.Series | None:
+def promoted_for(column: Column, value: object) -> pd.Series | None:
     """A scalar in the dtype that pandas gives a column for it; None for a column of objects."""
     if column.kind == "object":
         return None
@@ -245,7 +245,7 @@ def _promoted_for(column: Column, value: object) -> pd.Series | None:
 
 @functools.lru_cache(maxsize=256)
 def _promoted_by_dtype(dtype: Any, value: Any, of: type, text: str) -> pd.Series:
-    """`_promoted_for` a column whose dtype alone decides."""
+    """`promoted_for` a column whose dtype alone decides."""
     del of, text
     like: Any = [""] if dtype == "str" else np.zeros(1, dtype)
     return _promoted(pd.Series(like, dtype=dtype), value)
