@@ -131,20 +131,18 @@ def _positions(
 
 
 def comparable_pair(a: Column, b: Column, counts: tuple[Count, Count]) -> tuple[Column, Column]:
-    """Converts two columns, given their numbers of rows, to the same type, dictionary and dtype."""
+    """Converts two columns of labels, given their numbers of rows, to one type and dictionary.
+
+    Labels of kinds that do not compare become objects, as in pandas.
+    """
     if a.kind == "category" and b.kind == "category" and a.type == b.type:
         return a, b
-    if "object" in (a.kind, b.kind):
-        return common_objects(a, b, "index", counts)
     pair = in_one_encoding(a, b, counts)
     if pair is not None:
         a, b = in_one_zone(pair)
         return a, b
     if a.kind != "number" or b.kind != "number":
-        raise ValueError(
-            f"You are trying to merge on {a.dtype_name} and {b.dtype_name} columns. "
-            "If you wish to proceed you should use concat"
-        )
+        return common_objects(a, b, "index", counts, are_labels=True)
     dtype = np.result_type(a.dtype, b.dtype)
     if a.dtype != b.dtype:
         check_width(dtype, "index")

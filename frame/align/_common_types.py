@@ -204,6 +204,13 @@ def become_strings(left: Column, right: Column) -> bool:
     )
 
 
+def become_objects(left: Column, right: Column) -> bool:
+    """Whether pandas converts key columns to objects because one side alone has objects."""
+    are_objects = [column.kind == "object" or column.is_of_objects for column in (left, right)]
+    other = right if are_objects[0] else left
+    return are_objects[0] != are_objects[1] and other.kind in ("number", "string")
+
+
 def same_categories(left: Column, right: Column) -> bool:
     """Whether both columns have equal category dtypes; unordered ones ignore the order."""
     if left.kind != "category" or right.kind != "category":

@@ -8,34 +8,55 @@ import pandas as pd
 
 from ..table._column import Column, ColumnType
 from ..table._dictionary import HostObjects
-from ..table._distinct_objects import hash_objects
-from ..table._object_functions import as_objects, joined_objects
-from ..table._objects import hashed
+from ..table._distinct_objects import DistinctObjects, hash_objects
+from ..table._object_functions import as_objects, host_series, joined_objects
+from ..table._objects import hashed, positions_of
 from ..table._recode import renumbered
 from ..table._table import Count
+from ..table._tracing import is_traced
 
 
 def common_objects(
-    left: Column, right: Column, name: Hashable, counts: tuple[Count, Count]
+    left: Column,
+    right: Column,
+    name: Hashable,
+    counts: tuple[Count, Count],
+    *,
+    are_labels: bool = False,
 ) -> tuple[Column, Column]:
     """Converts two columns to objects with codes into one dictionary, in its order if it has one.
+
+    `are_labels` tells that they are row labels, which pandas compares whatever their dtypes are.
 
     Raises:
         TypeError: a value cannot be hashed.
         ValueError: pandas does not compare objects with the dtype of the other side.
     """
-    are_objects = left.kind == right.kind
     sides = zip((left, right), counts, strict=True)
     columns = [hashed(as_objects(one, count, "merge"), count) for one, count in sides]
-    if not are_objects:
+    if not are_labels and left.kind != right.kind:
         _check_dtypes(left, right, columns, name)
     columns = joined_objects(columns)
     joined = columns[0].type.dictionary
     assert isinstance(joined, HostObjects)
     found = hash_objects(joined.values)
-    kind = ColumnType("object", found.distinct)
-    a, b = (Column(renumbered(column.data, found.codes), None, kind) for column in columns)
+    codes, distinct = found.codes, found.distinct
+    is_known = are_labels and not is_traced(columns, counts)
+    if is_known and distinct.order != "full" and all(map(_ascend, columns, counts)):
+        # As in pandas, ascending labels that do not compare with the others stay in their order.
+        sides = zip(columns, counts, strict=True)
+        rows = np.concatenate([positions_of(one, count) for one, count in sides])
+        in_order = pd.unique(np.append(codes[rows[rows >= 0]], np.arange(len(distinct))))
+        distinct = DistinctObjects(distinct.values[in_order])
+        codes = np.where(codes < 0, codes, np.argsort(in_order)[codes]).astype(np.int32)
+    kind = ColumnType("object", distinct)
+    a, b = (Column(renumbered(column.data, codes), None, kind) for column in columns)
     return a, b
+
+
+def _ascend(labels: Column, num_rows: Count) -> bool:
+    index = pd.Index(host_series(labels, num_rows))
+    return index.is_unique and index.is_monotonic_increasing
 
 
 def _check_dtypes(left: Column, right: Column, columns: list[Column], name: Hashable) -> None:

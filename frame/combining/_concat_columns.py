@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..align._align import same_labels
-from ..align._common_types import common_pair, join_keys, keys_of_sides
+from ..align._align import comparable_pair, same_labels
+from ..align._common_types import join_keys, keys_of_sides
 from ..align._join_types import LEFT, RIGHT_ANTI, JoinType
 from ..align._number_keys import check_labels
 from ..table._column import Column
@@ -19,7 +19,6 @@ from ..table._sort import sort_rows
 from ..table._table import Table, either_needed
 from ..table._take import any_missing, coalesced
 from ..table._tracing import is_in_jit
-from ..table._units import in_one_zone
 from ..table._untyped import untyped_pandas
 from ._concat_rows import pack_rows
 from ._row_pairs import SideRows, are_distinct, pair_rows
@@ -69,10 +68,9 @@ def _with(left: Table, right: Table, join: JoinType, sort: bool | None) -> Table
         )
     levels = list(zip(left_levels, right_levels, strict=True))
     counts = left.num_rows, right.num_rows
-    pairs = [common_pair(a, b, "index", counts) for a, b in levels]
+    pairs = [comparable_pair(a, b, counts) for a, b in levels]
     if len(pairs) == 1 and pairs[0][0].kind == "datetime":
-        (a, b) = in_one_zone(pairs[0])
-        pairs, sort = [(a, b)], sort or (sort is None and any(join.keeps))
+        sort = sort or (sort is None and any(join.keeps))
     keys = keys_of_sides(levels, pairs, join_keys)
     same_name = left.index.names == right.index.names
     names = left.index.names if same_name else (None,) * len(pairs)

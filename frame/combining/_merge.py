@@ -7,7 +7,9 @@ from typing import Any
 
 from pandas.errors import MergeError
 
+from ..align._align import comparable_pair
 from ..align._common_types import (
+    become_objects,
     become_strings,
     codes_to_match,
     common_pair,
@@ -16,13 +18,15 @@ from ..align._common_types import (
 )
 from ..align._join_types import JOIN_TYPES, JoinType
 from ..align._number_keys import number_keys
-from ..table._column import Array
+from ..table._column import Array, Column
+from ..table._holes import with_holes_elsewhere
 from ..table._layout import ONE_DEVICE
 from ..table._lazy_base import LazyBase
 from ..table._ndframe import FrameBase, SeriesBase
+from ..table._object_functions import as_objects
 from ..table._objects import check_order, hashed
 from ..table._recode import as_string
-from ..table._table import Table, check_same_layout
+from ..table._table import Count, Table, check_same_layout
 from ..table._take import resized, reversed_rows
 from ..table._tracing import at_once, is_in_jit, is_traced
 from ..table._types import LabelOrLabels
@@ -183,6 +187,7 @@ def merge_frames(
         )
         if not one_is_empty:
             plan, left, right = _with_strings(plan, left, right)
+            left, right = _with_objects(plan, left, right)
         is_ordered = sort or join.order is None
         keys = _keys_of(plan, left._table, right._table, one_is_empty, is_ordered)
         if validate is not None:
@@ -215,17 +220,41 @@ def _with_strings(plan: MergePlan, left: FrameBase, right: FrameBase) -> tuple[M
                 for side in (key.left, key.right)
             )
             key = Key(key.name, *sides)
-            left, right = (_with_string_column(frame, key.name) for frame in (left, right))
+            left, right = (_with_column_as(side, key.name, _as_strings) for side in (left, right))
         keys.append(key)
     return dataclasses.replace(plan, keys=tuple(keys)), left, right
 
 
-def _with_string_column(frame: FrameBase, label: Hashable) -> Any:
+def _with_objects(plan: MergePlan, left: Any, right: Any) -> tuple[Any, Any]:
+    """Converts the columns of keys, but no row labels, to objects if one side alone has objects."""
+    if plan.on_both_indexes:
+        return left, right
+    for key in plan.keys:
+        if become_objects(key.left.column, key.right.column):
+            left, right = (_with_column_as(side, key.name, _as_objects) for side in (left, right))
+    return left, right
+
+
+def _as_objects(column: Column, num_rows: Count) -> Column:
+    # Bools with a mask are objects.
+    if column.is_bool and not column.is_nullable:
+        return with_holes_elsewhere(column)
+    return as_objects(column, num_rows, "merge")
+
+
+def _as_strings(column: Column, num_rows: Count) -> Column:
+    del num_rows
+    return as_string(column) if column.kind == "category" else column
+
+
+def _with_column_as(
+    frame: FrameBase, label: Hashable, convert: Callable[[Column, Count], Column]
+) -> Any:
+    """The frame with the column of a label converted, if it has one."""
     columns = list(frame._table.columns)
     if label in frame._labels:
         position = frame._labels.position(label)
-        if columns[position].kind == "category":
-            columns[position] = as_string(columns[position])
+        columns[position] = convert(columns[position], frame._table.num_rows)
     return frame._with_columns(columns)
 
 
@@ -251,9 +280,13 @@ def _keys_of(
             sides[0].extend(exact[0])
             sides[1].extend(exact[1])
             continue
-        a, b = common_pair(a, b, key.name, counts, one_is_empty=one_is_empty)
+        if plan.on_both_indexes:
+            a, b = comparable_pair(a, b, counts)
+        else:
+            a, b = common_pair(a, b, key.name, counts, one_is_empty=one_is_empty)
         a, b = (hashed(one, count) for one, count in zip((a, b), counts, strict=True))
-        if is_ordered:
+        if is_ordered and not plan.on_both_indexes:
+            # pandas leaves labels that do not compare in the order in which it meets them.
             check_order(a, "groups")
             check_order(b, "groups")
         if one_is_empty and (a.kind, a.dtype) != (b.kind, b.dtype):

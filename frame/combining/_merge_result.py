@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from ...primitives.staging import tiered
-from ..align._common_types import common_pair
+from ..align._align import comparable_pair
+from ..align._common_types import become_objects, common_pair
 from ..align._join_types import RIGHT_ANTI, JoinType
 from ..align._number_keys import check_labels
 from ..table._column import Array, Column, ColumnType
@@ -19,6 +20,7 @@ from ..table._dictionary import Dictionary
 from ..table._dtypes import cast_exactly
 from ..table._holes import with_holes_elsewhere
 from ..table._ndframe import FrameBase
+from ..table._object_functions import inferred_labels
 from ..table._row_index import RANGE, RowIndex, common_frequency, label_dtype
 from ..table._table import Table
 from ..table._take import coalesced, moved_index
@@ -113,12 +115,17 @@ class _Merged:
     def _merged_key(self, key: Key) -> Column:
         """The values of a key, from the left side, or from the right if the left row is absent."""
         pairs, left, right = self.pairs, key.left.column, key.right.column
+        counts = self.left._table.num_rows, self.right._table.num_rows
+        if self.plan.on_both_indexes and _becomes_objects(key):
+            left, right = comparable_pair(left, right, counts)
         if pairs.left.presence == "none":
             return self._in_common_dtype(key, pairs.right.take([right])[0])
         if not pairs.left.has_holes or pairs.right.presence == "none":
             return self._in_common_dtype(key, pairs.left.take([left])[0])
-        counts = self.left._table.num_rows, self.right._table.num_rows
-        left, right = common_pair(left, right, key.name, counts)
+        if self.plan.on_both_indexes:
+            left, right = comparable_pair(left, right, counts)
+        else:
+            left, right = common_pair(left, right, key.name, counts)
         left_rows, right_rows = pairs.left.row_ids, pairs.right.row_ids
         (merged,) = coalesced([left], [right], left_rows, right_rows, pairs.left.layout)
         return self._in_common_dtype(key, merged)
@@ -139,7 +146,7 @@ class _Merged:
         if _has_two_units(key):
             unit = finest_unit(key.left.column, key.right.column)
             column = with_unit(column, unit, self.pairs.num_rows)
-        zone = key.left.column.type.zone
+        zone = self._zone(key)
         return column if column.type.zone == zone else in_zone(column, zone)
 
     def _position(self, label: Hashable) -> int:
@@ -170,16 +177,7 @@ class _Merged:
         """pandas' row labels for a merge."""
         pairs, left, right = self.pairs, self.left._table, self.right._table
         if self.plan.on_both_indexes:
-            if join.order == 1:
-                return _with_freq(taken_index(pairs.right, right), right.index.freq)
-            has_one_unit = not any(map(_has_two_units, self.plan.keys))
-            if join.keeps == (True, False) or (not pairs.left.has_holes and has_one_unit):
-                return _with_freq(taken_index(pairs.left, left), left.index.freq)
-            columns = [(key.left.column, key.right.column) for key in self.plan.keys]
-            check_labels(columns, (left.num_rows, right.num_rows), "merge")
-            levels = tuple(self._merged_key(key) for key in self.plan.keys)
-            freq = common_frequency([left.index, right.index])
-            return _with_freq(RowIndex(levels, left.index.names), freq)
+            return self._common_index(join)
         if named.left_index or named.right_index:
             # The side that is joined on its columns keeps its labels, if it has rows.
             of_left = bool(named.right_index)
@@ -190,6 +188,53 @@ class _Merged:
         if pairs.labels is None:
             return RANGE
         return RowIndex((Column(cast_exactly(pairs.labels, label_dtype())),))
+
+    def _common_index(self, join: JoinType) -> RowIndex:
+        """pandas' row labels where the indexes of both sides are the keys."""
+        pairs, left, right = self.pairs, self.left._table, self.right._table
+        if join.order == 1:
+            return self._labels_of(pairs.right, right)
+        differ = any(_has_two_units(key) or _becomes_objects(key) for key in self.plan.keys)
+        if join.keeps == (True, False) or (not pairs.left.has_holes and not differ):
+            return self._labels_of(pairs.left, left)
+        columns = [(key.left.column, key.right.column) for key in self.plan.keys]
+        check_labels(columns, (left.num_rows, right.num_rows), "merge")
+        levels = tuple(self._merged_label(key) for key in self.plan.keys)
+        freq = common_frequency([left.index, right.index])
+        return _with_freq(RowIndex(levels, left.index.names), freq)
+
+    def _merged_label(self, key: Key) -> Column:
+        """The labels of both sides: numbers if one has numbers and the other objects that are."""
+        merged = self._merged_key(key)
+        if not _becomes_objects(key):
+            return merged
+        sides = (key.left, self.left._table), (key.right, self.right._table)
+        found = [inferred_labels((of.column,), table.num_rows)[0] for of, table in sides]
+        if not all(one.is_numeric and not one.is_bool for one in found):
+            return merged
+        return inferred_labels((merged,), self.pairs.num_rows)[0]
+
+    def _labels_of(self, side: SideRows, table: Table) -> RowIndex:
+        """The row labels of one side, where those of the result have no other zone."""
+        index = _with_freq(taken_index(side, table), table.index.freq)
+        if index.is_range or len(self.plan.keys) > 1:
+            return index
+        (key,), (level,) = self.plan.keys, index.stored
+        if key.left.column.type.zone == key.right.column.type.zone:
+            return index
+        return RowIndex((in_zone(level, self._zone(key)),), index.names)
+
+    def _zone(self, key: Key) -> str | None:
+        """The zone of a key: of the left side, or UTC for labels of two zones.
+
+        The levels of a pair of indexes keep the left zone unless the result has those of both.
+        """
+        left, right = key.left.column.type, key.right.column.type
+        is_label = self.plan.on_both_indexes and left.compares_with(right)
+        if not is_label or left.zone == right.zone:
+            return left.zone
+        has_both = len(self.plan.keys) == 1 or self.pairs.left.has_holes
+        return "UTC" if has_both else left.zone
 
     def frame(self, index: RowIndex) -> Any:
         """Builds the frame; `index` has the row labels, but those of keys."""
@@ -207,6 +252,10 @@ def _with_freq(index: RowIndex, freq: Any) -> RowIndex:
 def _has_two_units(key: Key) -> bool:
     left, right = key.left.column, key.right.column
     return left.type.compares_with(right.type) and left.type.unit != right.type.unit
+
+
+def _becomes_objects(key: Key) -> bool:
+    return become_objects(key.left.column, key.right.column)
 
 
 @tiered

@@ -16,11 +16,13 @@ from ..align._join_types import JoinType
 from ..combining._concat import concat
 from ..plan._joins import join_type
 from ..plan._node import Call
+from ..table._column import Column
 from ..table._column_labels import Labels
 from ..table._ndframe import FrameBase, NDFrame
 from ..table._take import settled
 from ..table._to_host import host_array
 from ..table._types import Function
+from ..table._units import in_zone
 from ._numbering import names, plain, with_column, with_numbers
 from ._reader import at_capacity
 from ._runs import Order
@@ -71,7 +73,7 @@ class Join:
 
     def left_side(self, frame: FrameBase, first_row: int) -> Any:
         """A frame of the left side with row numbers, and copies of the keys if needed."""
-        keys = [frame._column(key) for key in self.left_keys]
+        keys = [_ordered(frame._column(key)) for key in self.left_keys]
         for name, column in zip(self._key_names, keys, strict=False):
             frame = with_column(frame, name, column)
         return with_numbers(frame._with_range(), LEFT, first_row)
@@ -112,7 +114,9 @@ class Join:
             ]
             for a, b, copy in zip(self.left_keys, self.right_keys, copies, strict=True):
                 if a == b:
-                    columns[empty._labels.position(a)] = copy
+                    position = empty._labels.position(a)
+                    zone = columns[position].type.zone
+                    columns[position] = copy if zone is None else in_zone(copy, zone)
             columns += copies
         return rows._with_columns([*columns, *rows._table.columns[len(columns) :]])
 
@@ -128,7 +132,7 @@ class Join:
     def of_right(self, right: FrameBase) -> Any:
         """Right rows without a match."""
         rows = self.run("right", self._empty_sides[0], right)
-        keys = [right._column(key) for key in self.right_keys]
+        keys = [_ordered(right._column(key)) for key in self.right_keys]
         replaced = dict(zip(self._key_names, keys, strict=False))
         return self._arranged(rows, {LEFT: np.zeros(len(rows), np.int32), **replaced})
 
@@ -245,7 +249,12 @@ class Held:
 
 
 def _alone(frame: FrameBase, label: Hashable) -> Any:
-    return plain(frame._make_frame([frame._column(label)], Labels.of(["c"])))
+    return plain(frame._make_frame([_ordered(frame._column(label))], Labels.of(["c"])))
+
+
+def _ordered(key: Column) -> Column:
+    """A key in the form that orders rows: times of two zones are in one."""
+    return key if key.type.zone is None else in_zone(key, None)
 
 
 def _numbers(frame: FrameBase, label: str) -> np.ndarray:

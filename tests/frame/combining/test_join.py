@@ -52,3 +52,45 @@ def test_wrong_arguments_are_pandas_errors():
     assert_same_error(lambda a, b: a.join(b, how="bogus"), left, right)
     assert_same_error(lambda a, b: a.join(b, lsuffix="_l", suffixes=("", "_r")), left, right)
     assert_same_error(lambda a, b: a.join(b), left, pd.Series([1, 2]))
+
+
+BERLIN = pd.date_range("2024-01-01", periods=4, freq="h", tz="Europe/Berlin")
+LABELS = {
+    "two zones": (BERLIN, BERLIN[1:].tz_convert("America/New_York")),
+    "two zones and two units": (
+        BERLIN.as_unit("s"), BERLIN[2:].tz_convert("UTC").as_unit("ms").rename("t")
+    ),
+    "integers and objects": (pd.Index([1, 2, 3]), pd.Index([2, 3, 5], dtype=object)),
+    "integers and mixed objects": (pd.Index([1, 2]), pd.Index([2, "a"], dtype=object)),
+    "objects and strings": (pd.Index(["b", "c"], dtype=object), pd.Index(["a", "b"])),
+    "strings and integers": (pd.Index(["a", "b"]), pd.Index([1, 2])),
+    "strings in no order and integers": (pd.Index(["b", "a"]), pd.Index([1, 2])),
+    "bools and objects": (pd.Index([True, False]), pd.Index([True, "x"], dtype=object)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("how", ["left", "right", "inner", "outer", "left_anti", "right_anti"])
+@pytest.mark.parametrize("name", LABELS)
+def test_labels_of_two_dtypes(name, how):
+    a, b = LABELS[name]
+    left = pd.DataFrame({"x": range(len(a))}, index=a)
+    right = pd.DataFrame({"y": range(len(b))}, index=b)
+    assert_parity(lambda a, b: a.join(b, how=how), left, right, ways=["eager"])
+
+
+def test_labels_of_two_zones_inside_jit():
+    left = pd.DataFrame({"x": range(4)}, index=BERLIN)
+    right = pd.DataFrame({"y": range(3)}, index=BERLIN[1:].tz_convert("UTC"))
+    for how in ("left", "inner"):
+        joined = jax.jit(lambda a, b, how=how: a.join(b, how=how, capacity=8))
+        assert_same(joined(JaxFrame(left), JaxFrame(right)), left.join(right, how=how))
+
+
+@pytest.mark.parametrize("how", ["left", "inner", "outer"])
+def test_levels_of_two_zones(how):
+    def frame(times, label):
+        index = pd.MultiIndex.from_arrays([range(len(times)), times], names=["a", "t"])
+        return pd.DataFrame({label: range(len(times))}, index=index)
+
+    left, right = frame(BERLIN[:3], "x"), frame(BERLIN[[0, 2]].tz_convert("UTC"), "y")
+    assert_parity(lambda a, b: a.join(b, how=how), left, right, ways=["eager"])

@@ -381,3 +381,37 @@ def test_keys_of_two_zones_have_one_zone_whatever_the_rows(how):
         if left and right and "anti" not in how:
             assert merged.t.dtype == pd.merge(a, b, on="t", how=how).t.dtype
     assert len(found) == 1
+
+
+OF_OBJECTS = {
+    "bools": ([True, False], [True, "x"]),
+    "bools and bools": ([True, False], [True, True]),
+    "integers": ([1, 2], [2, 3]),
+    "strings": (["a", "b"], ["b", 1]),
+    "nullable": (pd.array([1, 2], "Int64"), [1, 3]),
+}
+
+
+@pytest.mark.parametrize("how", ["inner", "left", "right", "outer", "left_anti"])
+@pytest.mark.parametrize("name", OF_OBJECTS)
+def test_a_key_beside_objects_has_objects(name, how):
+    own, objects = OF_OBJECTS[name]
+    a = pd.DataFrame({"k": own, "x": [0, 1]})
+    b = pd.DataFrame({"k": pd.Series(objects, dtype=object), "y": [0, 1]})
+    for left, right in ((a, b), (b, a)):
+        assert_parity(lambda a, b: a.merge(b, on="k", how=how), left, right, ways=["eager"])
+        plan = JaxFrame(left).lazy().merge(JaxFrame(right).lazy(), on="k", how=how)
+        assert_same(plan.collect(), left.merge(right, on="k", how=how))
+        assert str(plan.schema["k"]) == "object"
+
+
+def test_bools_beside_objects_inside_jit():
+    a = pd.DataFrame({"k": [True, False], "x": [0, 1]})
+    b = pd.DataFrame({"j": pd.Series([True, None], dtype=object), "y": [0, 1]})
+
+    def joined(a, b, **capacity):
+        return a.merge(b, left_on="k", right_on="j", how="left", **capacity)
+
+    got = jax.jit(lambda a, b: joined(a, b, capacity=8))(JaxFrame(a), JaxFrame(b))
+    assert got.k.tolist() == joined(a, b).k.tolist()
+    assert_same(got[["x", "y"]], joined(a, b)[["x", "y"]])

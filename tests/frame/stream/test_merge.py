@@ -224,3 +224,14 @@ def test_the_greatest_integers_beside_missing_values(how):
     plan = from_pandas(left).lazy().merge(from_pandas(right).lazy(), on="k", how=how)
     for batch_rows in (1, 2, 3):
         assert_same(plan.collect(batch_rows=batch_rows), left.merge(right, on="k", how=how))
+
+
+@pytest.mark.parametrize("how", ["right", "outer", "left_anti", "right_anti"])
+def test_keys_of_two_zones(how):
+    numbers = np.random.default_rng(0)
+    times = pd.date_range("2024-01-01", periods=30, freq="h", tz="Europe/Berlin")
+    left = pd.DataFrame({"t": times[numbers.integers(0, 20, 40)], "x": range(40)})
+    right = pd.DataFrame({"t": times[numbers.integers(8, 30, 40)], "y": [True, False] * 20})
+    right["t"] = right.t.dt.tz_convert("America/New_York")
+    plan = from_pandas(left).lazy().merge(from_pandas(right).lazy(), on="t", how=how)
+    assert_same(plan.collect(batch_rows=16), left.merge(right, on="t", how=how))
