@@ -17,7 +17,7 @@ from jax.core import Tracer
 
 from ..shardings._compat import is_x64_enabled
 from . import local
-from ._direct_index import DirectIndex, known_ranges
+from ._direct_index import DirectIndex, index_in_steps, known_ranges
 from ._segment_sums import Summed, rows_of_summed, sums_of_segments
 from ._sized import in_steps
 from .contract._typing import Array
@@ -252,17 +252,12 @@ def _as_one_word(columns: tuple[Array, ...], num_valid: Array) -> tuple[Array, .
     """Columns of integers as one column in their order, if their ranges fit a word of it."""
     if len(columns) == 1 or not can_index(columns):
         return columns
-    ranges, widths = [], []
-    for low, high in known_ranges(columns, num_valid):
-        # In steps, so that keys of nearby ranges share programs.
-        widths.append(in_steps(max(int(high) - int(low) + 1, 1), 4))
-        ranges.append((int(low), int(low) + widths[-1] - 1))
     dtypes = [np.int32 if column.dtype == jnp.bool_ else column.dtype for column in columns]
-    size = math.prod(widths)
-    if size > np.iinfo(np.int64 if is_x64_enabled() else np.int32).max:
+    most = np.iinfo(np.int64 if is_x64_enabled() else np.int32).max
+    index = index_in_steps(known_ranges(columns, num_valid), dtypes, int(most))
+    if index is None:
         return columns
-    index = DirectIndex.between(ranges, dtypes)
-    return (_numbers(columns, index, "int32" if size < 2**31 else "int64"),)
+    return (_numbers(columns, index, "int32" if index.num_segments < 2**31 else "int64"),)
 
 
 @functools.partial(tiered, static_argnums=2)

@@ -13,8 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import primitives
-from ...primitives._direct_index import DirectIndex, known_ranges
-from ...primitives._sized import in_steps
+from ...primitives._direct_index import DirectIndex, index_in_steps, known_ranges
 from ...primitives.staging import tiered
 from ...shardings._compat import is_x64_enabled
 from ..table._column import Array, Column, bare
@@ -93,24 +92,25 @@ def index_of_keys(
     integers = [key for key in keys if key.dtype.kind in "iu" and key.is_numeric]
     if integers and is_traced(integers, table.num_rows):
         return None
-    ranges, can_miss, num_segments = [], [], 1
-    for key in keys:
-        misses = not dropna and key.can_miss
-        if key.type.has_codes or key.is_bool:
-            low, width = 0, 2 if key.is_bool else max(len(key.type.dictionary or ()), 1)
-        elif key.is_numeric and not key.is_float:
-            low, high = map(int, at_once(_range_of, key, table.num_rows, table.layout))
-            width = max(high - low + 1, 1)
-        else:
-            return None
-        # In steps, so that keys of nearby ranges share programs.
-        size = in_steps(width + misses, 4)
-        ranges.append((low, low + size - misses - 1))
-        can_miss.append(misses)
-        num_segments *= size
-        if num_segments > max_segments:
-            return None
-    return DirectIndex.between(ranges, [_key_dtype(key) for key in keys], can_miss)
+    if not all(_has_known_range(key) for key in keys):
+        return None
+    ranges = (_known_range_of(key, table) for key in keys)
+    dtypes = [_key_dtype(key) for key in keys]
+    can_miss = [not dropna and key.can_miss for key in keys]
+    return index_in_steps(ranges, dtypes, max_segments, can_miss)
+
+
+def _has_known_range(key: Column) -> bool:
+    return key.type.has_codes or key.is_bool or (key.is_numeric and not key.is_float)
+
+
+def _known_range_of(key: Column, table: Table) -> tuple[Any, Any]:
+    """The least and the greatest value of a code, a bool or an integer, on the host."""
+    if key.is_bool:
+        return 0, 1
+    if key.type.has_codes:
+        return 0, len(key.type.dictionary or ()) - 1
+    return at_once(_range_of, key, table.num_rows, table.layout)
 
 
 def _key_dtype(key: Column) -> Any:

@@ -11,7 +11,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..table._column import Array
+from ...primitives.staging import tiered
+from ..table._column import NAT, Array
 from ..table._dtypes import wide
 
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
@@ -197,6 +198,12 @@ def compare(op: str, a: Array, b: Array, is_missing: Array) -> Array:
     """Inside a compiled function: compares values; a missing value is unequal to every value."""
     flags = _OPERATIONS[op](None, a, b)
     return flags | is_missing if op == "ne" else flags & ~is_missing
+
+
+@functools.partial(tiered, static_argnums=0)
+def compare_with_nat(op: str, a: Array, b: Array) -> Array:
+    """Compares integers, such as those of times; NAT is missing."""
+    return compare(op, a, b, (a == NAT) | (b == NAT))
 
 
 def _compare_signed_with_unsigned(op: str, a: Array, b: Array) -> Array:

@@ -15,7 +15,7 @@ from ..table._count_types import check_kept, in_one_label, power_of_ten, scale_o
 from ..table._counted import MOST_DIGITS, count_of
 from ..table._table import Count, is_row
 from ..table._tracing import at_once
-from ._array_ops import COMPARISONS, compare
+from ._array_ops import COMPARISONS, compare_with_nat
 from ._code_ops import constant, invalid
 
 # Dates count days, times seconds.
@@ -37,7 +37,7 @@ def combine_counts(op: str, a: object, b: object, num_rows: Count) -> Column | t
         pair = in_one_label((x, y), (num_rows, num_rows))
         if pair is not None:
             x, y = pair
-            return Column(_compare(op, x.data, y.data))
+            return Column(compare_with_nat(op, x.data, y.data))
         if op in ("eq", "ne"):
             return constant(column, op == "ne")
         raise invalid(op, a, b)
@@ -147,11 +147,6 @@ def _decimals(op: str, x: Column, y: Column, num_rows: Count) -> Column:
     data, is_any_lost = at_once(_combined, op, x.data, y.data, num_rows)
     check_kept(is_any_lost, f"decimal128{digits}")
     return Column(data, None, dataclasses.replace(x.type, digits=digits))
-
-
-@functools.partial(tiered, static_argnums=0)
-def _compare(op: str, a: Array, b: Array) -> Array:
-    return compare(op, a, b, (a == NAT) | (b == NAT))
 
 
 @tiered

@@ -17,7 +17,7 @@ from ..table._table import Count
 from ..table._take import settled
 from ..table._units import LATEST, PER_SECOND, is_past, scalar_in_unit, units_per, with_unit
 from ..table._zones import zone_label
-from ._array_ops import COMPARISONS, REFLECTED, compare
+from ._array_ops import COMPARISONS, REFLECTED, compare, compare_with_nat
 from ._code_ops import constant, invalid
 from ._time_arithmetic import checked, quotient, scaled, sum_of_times
 
@@ -135,7 +135,7 @@ def _compared(op: str, a: object, b: object, x: Time, y: Time) -> Column:
         op, y = _in_unit_of_column(op, y, x.unit)
     operands = [a, b if isinstance(b, Column) else y.data]
     if x.unit == y.unit:
-        return map_rows(_compare, (op,), operands, np.bool_)
+        return map_rows(compare_with_nat, (op,), operands, np.bool_)
     return map_rows(_compare_units, (op,), [*operands, units_per(x.unit, y.unit)], np.bool_)
 
 
@@ -188,11 +188,6 @@ def _with_other(op: str, a: Any, b: Any, x: Time | None, y: Time | None, num_row
     missing = None if isinstance(other, Scalar) else other.valid
     data = checked(scaled, op, time.data, factor, missing, num_rows)
     return Column(data, None, ColumnType("timedelta", unit=time.unit))
-
-
-@functools.partial(tiered, static_argnums=0)
-def _compare(op: str, a: Array, b: Array) -> Array:
-    return compare(op, a, b, (a == NAT) | (b == NAT))
 
 
 @functools.partial(tiered, static_argnums=0)

@@ -10,6 +10,7 @@ import numpy as np
 from ...shardings._compat import like_varying
 from ..contract._take import take_rows
 from ..contract._typing import Array
+from ..kernels.scan._running import running, running_count
 from ._searchsorted import searchsorted
 
 
@@ -23,7 +24,7 @@ def next_fit(lengths: Array, can_fit: Array, length: int) -> tuple[Array, Array]
     num_documents = lengths.shape[0]
     if num_documents == 0:
         return lengths, jnp.int32(0)
-    ends = jnp.cumsum(lengths, dtype=jnp.int32).astype(jnp.uint32)
+    ends = running("add", lengths.astype(jnp.int32)).astype(jnp.uint32)
     full = ends - lengths.astype(jnp.uint32) + np.uint32(length)
     end = jnp.full(1, num_documents, jnp.int32)
     jump = jnp.concatenate([searchsorted(ends, full, side="right"), end])
@@ -35,7 +36,7 @@ def next_fit(lengths: Array, can_fit: Array, length: int) -> tuple[Array, Array]
         return begins.at[reached].set(True), take_rows(jump, jump, is_unique=False)
 
     begins, _ = jax.lax.fori_loop(0, num_documents.bit_length(), double, (begins, jump))
-    rows = jnp.where(can_fit, jnp.cumsum(begins[:-1], dtype=jnp.int32) - 1, np.int32(-1))
+    rows = jnp.where(can_fit, running_count(begins[:-1]) - 1, np.int32(-1))
     return rows, jnp.max(rows) + 1
 
 

@@ -12,6 +12,7 @@ from ...shardings._compat import like_varying
 from ..contract._arguments import MAX_SHARD_ROWS, as_num_valid, as_row_ids, as_static_int, type_of
 from ..contract._take import take_rows
 from ..contract._typing import Array, ArrayLike, Int, Integer
+from ..kernels.scan._running import running_count
 from ..tiers._tiered import tiered
 from ._segment_reduce import segment_min
 from ._segments import place_segment_ids
@@ -127,7 +128,7 @@ def smallest_nodes(
 def numbered(representatives: Array) -> Components:
     """Numbers components in the order of their smallest nodes."""
     nodes = jax.lax.iota(jnp.int32, representatives.shape[0])
-    numbers = jnp.cumsum(representatives == nodes, dtype=jnp.int32)
+    numbers = running_count(representatives == nodes)
     labels = take_rows(numbers, representatives, is_unique=False) - np.int32(1)
     count = numbers[-1] if numbers.shape[0] else jnp.zeros((), jnp.int32)
     return Components(labels, representatives, count)
