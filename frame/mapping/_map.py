@@ -253,9 +253,10 @@ def _series_of(mapper: Mapping[Hashable, object], column: Column) -> pd.Series:
     """A dict as pandas' series, but no key of a column of numbers is rounded."""
     keys = pd.Index(list(mapper), tupleize_cols=False)
     exact = index_of(list(mapper))
-    if exact.dtype != keys.dtype and column.kind in ("number", "category") and not column.is_bool:
-        # pandas has floats, for which all missing keys are NaN.
-        keys = exact.where(exact.notna(), np.nan)
+    is_rounded = exact.dtype != keys.dtype and exact.notna().any()
+    if is_rounded and column.kind in ("number", "category") and not column.is_bool:
+        # pandas has floats, for which all missing keys are NaN. Among objects NA is another one.
+        keys = exact.where(exact.notna(), pd.NA if column.is_nullable else np.nan)
     values = list(mapper.values())
     return pd.Series(values, index=keys, dtype=None if values else np.float64)
 

@@ -82,7 +82,7 @@ def parts_by_values(expression: Expression, frame: object) -> Iterator[Expressio
             continue
         if id(part) in are_compared and _is_exact_in_floats(outcomes[0]):
             continue
-        if differ(outcomes) or (part.function in _TABLES and _has_codes(operands[0])):
+        if differ(outcomes) or (part.function in _TABLES and _is_looked_up(part, operands[0])):
             yield part
             values[id(part)] = outcomes[-1]
 
@@ -105,9 +105,12 @@ def _reads_rows(part: Expression) -> bool:
     return reads_of(part.function) == "rows"
 
 
-def _has_codes(value: object) -> bool:
-    """Whether a method runs on the distinct values of a column, which a plan does not know."""
-    return isinstance(value, SeriesBase) and value._only.type.has_codes
+def _is_looked_up(part: Expression, value: object) -> bool:
+    """Whether pandas infers the dtype of a `map` or `replace` from the results for the values."""
+    if not isinstance(value, SeriesBase):
+        return False
+    column = value._only
+    return column.type.has_codes or (part.function == "map" and column.is_nullable)
 
 
 def outcomes_of(run: Callable[[], object], *, are_two: bool = True) -> list[Any]:

@@ -116,6 +116,13 @@ FOUND = {
             pa.table({"k": [1]}),
         ],
     ),
+    "a missing key of nullable numbers": (
+        ["f.assign(z=f['F64h'].map({float('nan'): -2**63, 2: 3}))"],
+        [
+            pa.Table.from_pandas(pd.DataFrame({"F64h": pd.array([None, 2.0], "Float64")})),
+            pa.table({"k": [1]}),
+        ],
+    ),
     "a comparison of objects without rows": (
         ["f.assign(y=(f['b'] != b''))"],
         [pa.table({"b": pa.array([], pa.binary())}), pa.table({"k": [1]})],

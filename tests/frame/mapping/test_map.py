@@ -184,6 +184,9 @@ def test_missing_keys_are_those_of_the_dtype(mapper):
         [1, 0], [1.0, np.nan], np.array([1, np.nan], "float32"), [True, False], ["a", None],
         pd.Categorical(["a", None]), pd.Categorical([1, None]), pd.to_timedelta([1, None]),
         pd.to_datetime(["2020-01-01", None]), pd.Series(["a", None, np.nan], dtype=object),
+        pd.array([1, None], "Int64"), pd.array([None], "UInt8"), pd.array([1.5, None], "Float64"),
+        pd.array([None], "Float64"), pd.array([True, None], "boolean"),
+        pd.array(["a", None], "string"),
     ):  # fmt: skip
         operation = lambda s: s.map(mapper)  # noqa: E731
         assert_parity(operation, pd.Series(values), ways=["eager"])
