@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A bar chart of the table: the time of each implementation for a few ops, as one SVG.
 
-    python asv_bench/chart.py build/bench.json docs/speed.svg
+    python asv_bench/table.py --chart --json docs/speed.json
+    python asv_bench/chart.py docs/speed.json docs/speed.svg
 
-`table.py` writes the same chart beside its JSON. Bars of one op share a scale, on which the slowest
+`table.py` writes its numbers and, beside them, their chart: the first command measures and renews
+both, the second one draws stored numbers again. Bars of one op share a scale, on which the slowest
 implementation has the full width.
 """
 
@@ -64,16 +66,25 @@ def _milliseconds(time: float) -> str:
 
 
 def chart_of_table(report: dict[str, Any]) -> str:
-    """Draws a report of `table.py`: a group of bars for each scenario of `GROUPS` in it."""
+    """Draws a report of `table.py`: a group of bars for each scenario of `GROUPS` in it.
+
+    Raises:
+        ValueError: the bars are of different numbers of rows, so that no caption is true of all.
+    """
     groups: dict[str, list[Bar]] = {}
-    num_rows = 0
+    row_counts: set[int] = set()
     for scenario, title in GROUPS.items():
         for timing in report["timings"]:
             if (timing["operation"], timing["dtype"], timing["distribution"]) == scenario:
                 bar = Bar(timing["implementation"].replace("_", " "), timing["median_ms"])
                 groups.setdefault(title, []).append(bar)
-                num_rows = max(num_rows, timing["rows"])
-    return chart(groups, f"Median time of a call for {num_rows:,} rows", report["machine"])
+                row_counts.add(timing["rows"])
+    if len(row_counts) != 1:
+        raise ValueError(
+            "chart_of_table: the timings of a chart must be of one number of rows, got "
+            f"{sorted(row_counts)}. Measure them in one run of table.py."
+        )
+    return chart(groups, f"Median time of a call for {row_counts.pop():,} rows", report["machine"])
 
 
 def chart(groups: Mapping[str, list[Bar]], subject: str, machine: dict[str, Any]) -> str:
