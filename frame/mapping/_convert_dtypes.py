@@ -32,7 +32,7 @@ class _Wanted(NamedTuple):
         """Whether a column of strings or of numbers gets a nullable dtype."""
         if column.kind == "string":
             return self.convert_string
-        if column.kind != "number" or column.is_nullable:
+        if column.kind != "number" or column.family == "arrow":
             return True
         if column.is_bool:
             return self.convert_boolean
@@ -92,6 +92,9 @@ def _converted(
         given = {name: one for name, one in wanted._asdict().items() if not one}
         converted = objects.convert_dtypes(dtype_backend=backend, **given)
         return column_from(converted, column.capacity, table.layout, label)
+    if column.dtype.kind == "c":
+        # As in pandas: there is no nullable dtype of complex numbers.
+        return column
     if column.is_float and not column.is_nullable and wanted.convert_integer:
         if is_traced(column, table.num_rows):
             raise NotImplementedError(
@@ -102,12 +105,15 @@ def _converted(
             data = at_once(_as_integers, column.data)
             return of_family(Column(data, column.present()), family)
     if not wanted.converts(column):
-        if not column.is_bool or column.is_of_objects or not wanted.convert_integer:
+        is_number = wanted.convert_integer or wanted.convert_floating
+        is_plain = not (column.is_nullable or column.is_of_objects)
+        if not (column.is_bool and is_plain and is_number):
             return column
-        # pandas takes these for whole numbers then.
-        column = Column(column.data.astype(wide(np.int64)))
-    if column.dtype == np.float16 and not column.is_nullable and family == "masked":
-        # pandas has no masked dtype of 16 bits.
+        # pandas takes these for numbers then.
+        dtype = wide(np.int64 if wanted.convert_integer else np.float64)
+        column = Column(column.data.astype(dtype))
+    if column.dtype == np.float16 and not column.is_nullable:
+        # pandas has no masked dtype of 16 bits, and goes through one to those of Arrow.
         column = Column(column.data.astype(wide(np.float64)))
     return of_family(column, family)
 

@@ -7,6 +7,7 @@ from typing import Any, Self
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_scalar
 
 from ..align._as_column import as_column
 from ..table._arguments import check_rest, only_rows
@@ -68,33 +69,37 @@ def clipped(
     return column
 
 
-def _has_order(column: Column) -> bool:
-    """Whether values are compared with bounds: strings, and times of a zone."""
-    return column.kind == "string" or column.type.zone is not None
+def _is_ordered(column: Column) -> bool:
+    """Whether values are compared with bounds rather than computed: strings and times."""
+    return column.kind in ("string", "datetime", "timedelta")
 
 
 def _clipped_by_order(series: Any, lower: Any, upper: Any) -> Any:
-    """Limits strings or zoned times to scalars, or to columns of the same rows."""
+    """Limits strings or times to scalars, or to columns of the same rows."""
     found = series
-    for compares, bound in (("le", upper), ("ge", lower)):
+    # As in pandas, the original values are compared with both.
+    for compares, bound in ((series.ge, lower), (series.le, upper)):
+        if bound is None:
+            continue
         if isinstance(bound, Column):
             bound = series._make_series(bound, None)
-            keeps = getattr(found, compares)(bound) | found.isna() | bound.isna()
-        elif pd.isna(bound):
-            continue
+            keeps = compares(bound) | series.isna() | bound.isna()
         else:
+            keeps = compares(bound) | series.isna()
             bound = _time_of(bound, series._only)
-            keeps = getattr(series, compares)(bound) | series.isna()
         found = found.where(keeps, bound)
     return found
 
 
 def _time_of(bound: Any, column: Column) -> Any:
     """A bound, which beside times may be the text of one, of their own zone."""
-    if not isinstance(bound, str) or column.type.zone is None:
+    if not isinstance(bound, str) or column.kind == "string":
         return bound
+    if column.kind == "timedelta":
+        return pd.Timedelta(bound)
     time: Any = pd.Timestamp(bound)
-    return time if time.tz is not None else time.tz_localize(column.type.zone)
+    zone = column.type.zone
+    return time if zone is None or time.tz is not None else time.tz_localize(zone)
 
 
 def _clipped_objects(column: Column, lower: object, upper: object, num_rows: Count) -> Column:
@@ -193,20 +198,21 @@ class Clip(NDFrame):
                 lambda data: data.clip(*bounds, axis=axis),
             )  # fmt: skip
         only_rows("clip", axis or 0, self, "Clip single columns: frame[name].clip().")
-        is_number = all(isinstance(bound, (int, float, np.number)) for bound in (lower, upper))
-        if is_number and not pd.isna([lower, upper]).any():
+        lower, upper = self._bound(lower), self._bound(upper)
+        if all(bound is not None and is_scalar(bound) for bound in (lower, upper)):
             # As in pandas, bounds in the wrong order are swapped.
             lower, upper = min(lower, upper), max(lower, upper)
-        lower, upper = self._bound(lower), self._bound(upper)
         num_rows = self._table.num_rows
         return self._with_columns(
-            [_clipped_by_order(self._make_series(x, name), lower, upper)._only if _has_order(x)
+            [_clipped_by_order(self._make_series(x, name), lower, upper)._only if _is_ordered(x)
              else clipped(x, lower, upper, name, num_rows)
              for x, name in zip(self._table.columns, self._names, strict=True)]
         )  # fmt: skip
 
     def _bound(self, bound: object) -> Any:
-        if bound is None or np.isscalar(bound) or getattr(bound, "ndim", 1) == 0:
+        if is_scalar(bound):
+            return None if pd.isna(bound) else bound
+        if getattr(bound, "ndim", 1) == 0:
             return bound
         return as_column(bound, self._table, "bound")
 

@@ -177,6 +177,20 @@ def test_convert_dtypes_of_some(without, backend):
     assert_parity(lambda s: s.convert_dtypes(*flags, backend), series, ways=["eager"])
     objects = pd.Series([1, None], dtype=object)
     assert_parity(lambda s: s.convert_dtypes(*flags), objects, ways=["eager"])
+    masked = frame[["i", "f", "b"]].convert_dtypes().reindex([0, 1, 2])
+    assert_parity(lambda f: f.convert_dtypes(*flags, dtype_backend=backend), masked, ways=["eager"])
+
+
+@pytest.mark.filterwarnings("ignore:The .* keyword in:DeprecationWarning")
+def test_convert_dtypes_leaves_complex_numbers_and_takes_bools_for_floats():
+    pairs = pd.Series([1 + 2j, np.nan])
+    assert_parity(lambda s: s.convert_dtypes(), pairs, ways=["eager", "jit"])
+    options = {"convert_integer": False, "convert_boolean": False}
+    flags = pd.Series([True, False])
+    assert_parity(lambda s: s.convert_dtypes(**options), flags, ways=["eager"])
+    assert_parity(
+        lambda s: s.convert_dtypes(**options, convert_floating=False), flags, ways=["eager"]
+    )
 
 
 def test_convert_dtypes_of_floats_at_the_ends_of_their_ranges():
@@ -186,3 +200,5 @@ def test_convert_dtypes_of_floats_at_the_ends_of_their_ranges():
         "past": [2.0**63, 1],
     }
     assert_parity(lambda f: f.convert_dtypes(), pd.DataFrame(columns), ways=["eager"])
+    halves = pd.Series(columns["f16"])
+    assert_parity(lambda s: s.convert_dtypes(dtype_backend="pyarrow"), halves, ways=["eager"])

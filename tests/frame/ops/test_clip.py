@@ -90,6 +90,41 @@ def test_strings_and_times_of_a_zone(ways):
     assert_parity(lambda s: s.clip("2024-01-02"), times, ways=["eager"])
 
 
+@pytest.mark.parametrize("unit", ["s", "us"])
+@pytest.mark.parametrize("num_rows", [0, 1, 4])
+def test_times(unit, num_rows):
+    days = pd.Series(pd.date_range("2024-01-01", periods=4, unit=unit), name="d")
+    days[2] = pd.NaT
+    frame = pd.DataFrame({"d": days, "waits": days - days[0]})[:num_rows]
+    low, high = pd.Timestamp("2024-01-02").as_unit(unit), pd.Timestamp("2024-01-03").as_unit(unit)
+    wait = pd.Timedelta("1D").as_unit(unit)
+
+    def by_times(f):
+        return (
+            f.d.clip(low), f.d.clip(low, high), f.d.clip(high, low), f.d.clip(upper=low),
+            f.waits.clip(wait), f.waits.clip(None, wait), f[["d"]].clip(low),
+        )  # fmt: skip
+
+    assert_parity(by_times, frame, ways=["eager", "jit"])
+    assert_parity(
+        lambda f: (f.d.clip("2024-01-02", "2024-01-03"), f.waits.clip("1D")), frame, ways=["eager"]
+    )
+    bounds = frame.assign(low=low, high=high).ffill()
+    assert_parity(
+        lambda f: (f.d.clip(f.low, f.high), f.d.clip(f.high, f.low)), bounds, ways=["eager", "jit"]
+    )
+
+
+def test_missing_bounds_of_any_type_have_no_effect():
+    frame = mixed_frame()[["i", "x", "s", "t"]]
+    for nothing in (pd.NaT, pd.NA, np.nan):
+        assert_parity(lambda f, n=nothing: (f.clip(n), f.clip(upper=n)), frame, ways=["eager"])
+
+
+def test_strings_with_bounds_in_the_wrong_order():
+    assert_parity(lambda s: s.clip("p", "c"), pd.Series(["m", None, "a", "z"]))
+
+
 def test_wrong_bounds():
     frame = mixed_frame()
     assert_same_error(lambda s: s.clip(0, 1), frame["s"])
