@@ -161,7 +161,10 @@ def _add_at_once(
     That is so if it finds the first rows too, or if a leaf would be written first; two threads add
     up plain arrays faster one by one.
     """
-    is_unwritten = any(leaf is not None and not isinstance(leaf, jax.Array) for leaf in leaves)
+    is_unwritten = any(
+        leaf is not None and not _is_written(leaf, dtype)
+        for leaf, dtype in zip(leaves, how.dtypes, strict=True)
+    )
     if how.order == "key" and not is_unwritten:
         return False
     pairs = zip(leaves, how.names, how.dtypes, strict=True)
@@ -226,11 +229,14 @@ def _written(leaves: Sequence[Any], how: Reductions) -> list[Array]:
     """Leaves as arrays of the dtypes of their sums."""
     dtypes = how.dtypes or ("",) * len(leaves)
     return [
-        leaf
-        if dtype == "" or (not isinstance(leaf, tuple) and leaf.dtype.name == dtype)
-        else _rows_in_dtype(leaf, dtype)
+        leaf if _is_written(leaf, dtype) else _rows_in_dtype(leaf, dtype)
         for leaf, dtype in zip(leaves, dtypes, strict=True)
     ]
+
+
+def _is_written(leaf: Summed, dtype: str) -> bool:
+    """Whether the rows of a leaf are in memory in the dtype of their sums."""
+    return dtype == "" or (not isinstance(leaf, tuple) and leaf.dtype.name == dtype)
 
 
 @functools.partial(tiered, static_argnums=1)

@@ -189,3 +189,22 @@ def test_factors_of_two_dtypes_raise():
     given = columns()
     with pytest.raises(ValueError, match="must have one dtype, got float64 and float32"):
         segment_sums.sums_of_segments([(given[0], given[1])], ("float64",), segment_ids(), 3)
+
+
+@pytest.mark.parametrize("is_native", [pytest.param(True, marks=needs_kernels), False])
+@pytest.mark.parametrize("largest", [10**3, 2**53, 2**53 + 10**3, 2**62])
+@pytest.mark.parametrize("dtype", ["int64", "uint64"])
+def test_integers_add_up_as_rounded_doubles(dtype, largest, is_native, monkeypatch):
+    if not is_native:
+        monkeypatch.setattr(segment_sums, "can_count", lambda ids: False)
+    rng = np.random.default_rng(7)
+    # 2^53 in few rows add up in 64 bits, in many they do not.
+    for num_rows in (900, 20_000):
+        numbers = largest - rng.integers(0, 1000, num_rows)
+        if dtype == "int64":
+            numbers *= rng.choice([-1, 1], num_rows)
+        ids = rng.integers(0, 3, num_rows)
+        sums = segment_sums.sums_of_segments.__wrapped__
+        _, (total,) = sums([numbers.astype(dtype)], ("float64",), ids, 3)
+        expected = oracles.exact_sums(numbers.astype(np.float64), ids, 3)
+        oracles.assert_same_bits(total, expected)

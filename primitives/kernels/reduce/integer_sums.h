@@ -15,6 +15,7 @@
 #include "base/thread_pool.h"
 #include "base/work_array.h"
 #include "reduce/segment_sum.h"
+#include "sort/ordered_word.h"
 
 namespace jaxframes {
 
@@ -35,15 +36,50 @@ struct IntegerSum {
   std::function<const uint64_t*(const ListedRows& rows, uint64_t* space)> words;
   // Writes the sums of the segments from `begin` to `end`: every `stride`-th word from `sums` on.
   std::function<void(int64_t begin, int64_t end, const uint64_t* sums, int64_t stride)> store;
+  // Whether the words of the first `num_rows` rows add up to the result; without it they do.
+  std::function<bool(Executor& executor, int64_t num_rows)> are_exact;
 };
 
 namespace internal {
 
+// A result that is a double is the rounded sum of words, which is no more than 2^63.
 template <typename Sum>
 auto store_to(Sum* sums) {
+  using Word = std::conditional_t<std::is_floating_point_v<Sum>, int64_t, uint64_t>;
   return [=](int64_t begin, int64_t end, const uint64_t* words, int64_t stride) {
-    for (int64_t i = begin; i < end; ++i) sums[i] = static_cast<Sum>(words[(i - begin) * stride]);
+    for (int64_t i = begin; i < end; ++i) {
+      sums[i] = static_cast<Sum>(static_cast<Word>(words[(i - begin) * stride]));
+    }
   };
+}
+
+// A bound of the magnitudes of integers, as a number of bits.
+template <typename Number>
+int magnitude_bits(Executor& executor, const Number* numbers, int64_t size) {
+  if constexpr (sizeof(Number) < sizeof(uint64_t)) return 8 * sizeof(Number);
+  const Chunks chunks(size, 1 << 15, executor.num_threads());
+  std::vector<uint64_t> of_chunks(chunks.count, 0);
+  parallel_for(executor, chunks.count, [&](int, int64_t chunk) {
+    uint64_t bits = 0;
+    for (int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
+      const uint64_t word = static_cast<uint64_t>(numbers[i]);
+      // Of -n these are the bits of n - 1.
+      bits |= std::is_signed_v<Number> ? word ^ (0 - (word >> 63)) : word;
+    }
+    of_chunks[chunk] = bits;
+  });
+  uint64_t bits = 0;
+  for (const uint64_t word : of_chunks) bits |= word;
+  return bit_width(bits);
+}
+
+// Whether integers are doubles, and add up in 64 bits. Then the rounded sum of words is what a
+// compensated sum of doubles gives: no addition loses more than its rest holds.
+template <typename Number>
+bool add_up_as_doubles(Executor& executor, const Number* numbers, int64_t size) {
+  constexpr int kDoubleBits = 53, kSumBits = 63;
+  const int bits = magnitude_bits(executor, numbers, size);
+  return bits <= kDoubleBits && bits + bit_width(static_cast<uint64_t>(size)) <= kSumBits;
 }
 
 // Whether the listed rows are consecutive.

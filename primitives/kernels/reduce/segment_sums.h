@@ -25,7 +25,7 @@ struct SegmentTable {
   std::function<void(int64_t begin, int64_t end)> clear;
   std::function<void(const ListedRows&)> add;
   std::function<void(int64_t begin, int64_t end)> finish;
-  IntegerSum integers;  // without functions for floats
+  IntegerSum integers;  // without functions for floats; sums of integers may be doubles
 
   bool is_integer() const { return static_cast<bool>(integers.words); }
 };
@@ -41,6 +41,10 @@ struct ColumnRows {
     return are_words ? reinterpret_cast<const uint64_t*>(numbers + row) : nullptr;
   }
 
+  // Whether words may be added up in place of the numbers.
+  template <typename Sum>
+  static constexpr bool kAddsWords = std::is_integral_v<Number>;
+
   const Number* numbers;
 };
 
@@ -49,6 +53,9 @@ template <typename Number>
 struct ProductRows {
   Number operator()(int64_t row) const { return wrapping_product(left[row], right[row]); }
   const uint64_t* words(int64_t) const { return nullptr; }
+
+  template <typename Sum>
+  static constexpr bool kAddsWords = std::is_integral_v<Sum>;
 
   const Number* left;
   const Number* right;
@@ -65,7 +72,7 @@ SegmentTable table_of_rows(const Rows& numbers, Sum* sums, int64_t num_segments)
     }
   };
   table.finish = [=](int64_t begin, int64_t end) { so_far.finish(begin, end); };
-  if constexpr (std::is_integral_v<Sum>) {
+  if constexpr (Rows::template kAddsWords<Sum>) {
     table.integers.words = [=](const ListedRows& rows, uint64_t* space) {
       const uint64_t* const words = numbers.words(rows.first_row + rows.positions[0]);
       if (words != nullptr && internal::are_consecutive(rows)) return words;
@@ -73,6 +80,11 @@ SegmentTable table_of_rows(const Rows& numbers, Sum* sums, int64_t num_segments)
           rows, space, [&](int64_t row) { return static_cast<uint64_t>(numbers(row)); });
     };
     table.integers.store = internal::store_to(sums);
+    if constexpr (std::is_floating_point_v<Sum>) {
+      table.integers.are_exact = [=](Executor& executor, int64_t num_rows) {
+        return internal::add_up_as_doubles(executor, numbers.numbers, num_rows);
+      };
+    }
   }
   return table;
 }
@@ -126,7 +138,8 @@ void add_tables(Executor& executor, const SegmentIds<Id>& rows,
       std::count_if(tables.begin(), tables.end(), std::mem_fn(&SegmentTable::is_integer));
   const bool any_order = IntegerSums<Id>::fits(rows, num_integers);
   for (const SegmentTable& table : tables) {
-    if (any_order && table.is_integer()) {
+    const auto& are_exact = table.integers.are_exact;
+    if (any_order && table.is_integer() && (!are_exact || are_exact(executor, rows.num_valid))) {
       unordered.push_back(table.integers);
     } else {
       ordered.push_back(table);

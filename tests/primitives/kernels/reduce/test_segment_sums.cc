@@ -134,6 +134,30 @@ void check_overflow(int64_t num_repeats) {
   CHECK(narrow_sums == (std::vector<int64_t>{0, num_repeats}));
 }
 
+// Sums of integers as doubles: of words in any order while all are exact, else of rounded numbers.
+template <typename Number>
+void check_doubles(Executor& executor, int num_bits, int64_t num_rows) {
+  constexpr int64_t kSegments = 3;
+  std::vector<int32_t> ids(num_rows);
+  std::vector<Number> numbers(num_rows);
+  std::vector<ExactSum<double>> expected(kSegments);
+  for (int64_t row = 0; row < num_rows; ++row) {
+    ids[row] = static_cast<int32_t>(random_bits()() % kSegments);
+    const uint64_t magnitude = (uint64_t{1} << num_bits) - random_bits()() % 1000;
+    const bool is_negative = std::is_signed_v<Number> && random_bits()() % 2;
+    numbers[row] = static_cast<Number>(is_negative ? 0 - magnitude : magnitude);
+    expected[ids[row]] += static_cast<double>(numbers[row]);
+  }
+  std::vector<double> sums(kSegments);
+  add_segments(executor, SegmentIds<int32_t>(ids.data(), 0, num_rows, kSegments),
+               {sum_table(numbers.data(), sums.data(), kSegments)});
+  current_case() = "doubles of " + std::to_string(num_bits) + " bits, " +
+                   std::to_string(num_rows) + " rows";
+  for (int64_t segment = 0; segment < kSegments; ++segment) {
+    CHECK(sums[segment] == expected[segment].value());
+  }
+}
+
 int main() {
   Executors executors;
   int index = 0;
@@ -164,6 +188,16 @@ int main() {
       current_case() = "integers in " + std::to_string(num_segments) + " segments, " +
                        std::to_string(executor->num_threads()) + " threads";
       check_integers(*executor, 50000, num_segments);
+    }
+  }
+  for (Executor* executor : executors.all()) {
+    // 2^53 and few rows add up exactly, 2^53 and many do not; 2^54 is rounded.
+    for (int num_bits : {10, 31, 53, 54, 62}) {
+      for (int64_t num_rows : {1000, 50000}) {
+        check_doubles<int64_t>(*executor, num_bits, num_rows);
+        check_doubles<uint64_t>(*executor, num_bits, num_rows);
+        if (num_bits < 31) check_doubles<int32_t>(*executor, num_bits, num_rows);
+      }
     }
   }
   check_overflow(1);
