@@ -88,3 +88,22 @@ def test_the_guarantees_name_every_op_with_its_levels():
     no_rows = {"even_share": "C", "combine": "C", "random_permutation": "G C L"}
     no_rows |= {"combine_from_experts": "L", "lsh_bands": "L", "collect_ragged": "G"}
     assert stated == exported | no_rows
+
+
+def test_costs_in_batches_and_on_shards_name_every_op_of_both_levels():
+    page = (DOCS / "reference/batches_and_shards.md").read_text()
+    stated = {}
+    for row in re.findall(r"^\| (`.*) \|$", page, re.MULTILINE):
+        ops, _, local_call, global_call = row.split(" | ")
+        levels = {"local"} - {local_call.removeprefix("no ").removesuffix(" call")}
+        levels |= {"global"} - {global_call.removeprefix("no ").removesuffix(" call")}
+        for op in re.findall(r"`(\w+)`", ops):
+            assert op not in stated, f"{op} has two rows"
+            stated[op] = levels
+    exported = {}
+    for level in ("local", "global"):
+        package = op_cases.PACKAGES[level]
+        for name in package.__all__:
+            if inspect.isfunction(getattr(package, name)) and name != "backend":
+                exported.setdefault(name, set()).add(level)
+    assert stated == exported
