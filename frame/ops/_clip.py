@@ -209,7 +209,7 @@ class Clip(NDFrame):
              for x, name in zip(self._table.columns, self._names, strict=True)]
         )  # fmt: skip
 
-    def _bound(self, bound: object) -> Any:
+    def _bound(self, bound: Any) -> Any:
         if is_scalar(bound):
             return None if pd.isna(bound) else bound
         if getattr(bound, "ndim", 1) == 0:
