@@ -220,7 +220,8 @@ class _Merged:
         if index.is_range or len(self.plan.keys) > 1:
             return index
         (key,), (level,) = self.plan.keys, index.stored
-        if key.left.column.type.zone == key.right.column.type.zone:
+        left_type, right_type = key.left.column.type, key.right.column.type
+        if not left_type.compares_with(right_type) or left_type.zone == right_type.zone:
             return index
         return RowIndex((in_zone(level, self._zone(key)),), index.names)
 

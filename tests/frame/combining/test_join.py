@@ -60,6 +60,8 @@ LABELS = {
     "two zones and two units": (
         BERLIN.as_unit("s"), BERLIN[2:].tz_convert("UTC").as_unit("ms").rename("t")
     ),
+    "integers and a zone": (pd.Index([1, 2]), BERLIN),
+    "a zone and integers": (BERLIN, pd.Index([1, 2])),
     "integers and objects": (pd.Index([1, 2, 3]), pd.Index([2, 3, 5], dtype=object)),
     "integers and mixed objects": (pd.Index([1, 2]), pd.Index([2, "a"], dtype=object)),
     "objects and strings": (pd.Index(["b", "c"], dtype=object), pd.Index(["a", "b"])),
