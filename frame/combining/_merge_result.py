@@ -217,7 +217,7 @@ class _Merged:
     def _labels_of(self, side: SideRows, table: Table) -> RowIndex:
         """The row labels of one side, where those of the result have no other zone."""
         index = _with_freq(taken_index(side, table), table.index.freq)
-        if index.is_range or len(self.plan.keys) > 1:
+        if index.is_range or len(self.plan.keys) != 1:
             return index
         (key,), (level,) = self.plan.keys, index.stored
         left_type, right_type = key.left.column.type, key.right.column.type

@@ -327,9 +327,10 @@ def _float_for(column: Column, value: Any) -> np.generic | None:
     if not is_plain or isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
         return None
     promoted = promoted_for(column, value)
-    if promoted is None or promoted.dtype != column.dtype or pd.isna(value):
+    if promoted is None or promoted.dtype != column.dtype:
         return None
-    return promoted.to_numpy()[0]
+    number = promoted.to_numpy()[0]
+    return None if np.isnan(number) else number
 
 
 @tiered

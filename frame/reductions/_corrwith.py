@@ -135,13 +135,14 @@ def _of_repeated_labels(this: Any, that: Any, is_across: bool, drop: bool) -> An
     """The same for columns of equal labels: each with each of its label, under numbers."""
     own, other = this._labels.index, that._labels.index
     shared, *positions = own.join(other, how="inner", return_indexers=True)
-    sides = []
-    for frame, at in zip((this, that), positions, strict=True):
-        taken = frame._columns_at(range(len(shared)) if at is None else at.tolist())
-        sides.append(taken.set_axis(range(len(shared)), axis=1))
+    numbers = range(len(shared))
+    left, right = (
+        frame._columns_at(numbers if at is None else at.tolist()).set_axis(numbers, axis=1)
+        for frame, at in zip((this, that), positions, strict=True)
+    )
     if is_across:
-        return _of_frames(*sides, is_across, drop)
-    found = _of_frames(*sides, is_across, True).set_axis(shared, axis=0)
+        return _of_frames(left, right, is_across, drop)
+    found = _of_frames(left, right, is_across, True).set_axis(shared, axis=0)
     rest = own.union(other).difference(shared)
     if drop or not len(rest):
         return found
