@@ -28,7 +28,9 @@ def are_streamed(empty: Any, method: str, options: Mapping[str, object]) -> bool
     if options.keys() - known or not columns:
         return False
     if columns[0].type.is_time:
-        return all(column.type == columns[0].type for column in columns)
+        # The ranks are those of NumPy's times, which have no zone.
+        are_equal = all(column.type == columns[0].type for column in columns)
+        return are_equal and columns[0].type.zone is None
     # pandas has medians of bools, but no other quantiles.
     kinds = "iufb" if method == "median" else "iuf"
     return all(column.is_numeric and column.dtype.kind in kinds for column in columns)

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from frame_parity import assert_same
-from jaxframes.frame import scan_parquet
+from jaxframes.frame import JaxFrame, scan_parquet
 from jaxframes.frame.stream import _quantiles
 
 NUM_ROWS = 3001
@@ -136,3 +136,11 @@ def test_wrong_quantiles_raise_what_the_eager_method_raises(q, plan):
 def test_what_has_no_streamed_quantile(plan):
     with pytest.raises(NotImplementedError, match=r"median: .*collect\(\)"):
         plan.median(skipna=False).collect(batch_rows=200)
+
+
+def test_times_with_a_zone_need_all_rows():
+    times = pd.date_range("2020-03-28", periods=4, freq="D", tz="Europe/Berlin")
+    plan = JaxFrame({"t": times}).lazy()["t"].quantile(0.3)
+    with pytest.raises(NotImplementedError, match=r"quantile: .*collect\(\)"):
+        plan.collect(batch_rows=2)
+    assert plan.collect() == pd.Series(times).quantile(0.3)
