@@ -311,12 +311,11 @@ def _filled(columns: Sequence[Column], values: Mapping[int, Any], table: Table) 
     }
     floats = tuple([data for data, _ in stored_arrays([columns[at] for at in numbers])])
     filled = _fill_floats(floats, tuple(numbers.values())) if floats else ()
-    arrays_by_position = dict(zip(numbers, filled, strict=True))
     results = list(columns)
+    for at, data in zip(numbers, filled, strict=True):
+        results[at] = Column(data)
     for at, value in values.items():
-        if at in arrays_by_position:
-            results[at] = Column(arrays_by_position[at])
-        else:
+        if at not in numbers:
             results[at] = _fill(columns[at], value, table)
     return results
 
