@@ -41,9 +41,8 @@ struct ColumnRows {
     return are_words ? reinterpret_cast<const uint64_t*>(numbers + row) : nullptr;
   }
 
-  // Whether words may be added up in place of the numbers.
-  template <typename Sum>
-  static constexpr bool kAddsWords = std::is_integral_v<Number>;
+  // Whether these are integers whose magnitudes can be read.
+  static constexpr bool kIsIntegerColumn = std::is_integral_v<Number>;
 
   const Number* numbers;
 };
@@ -54,8 +53,7 @@ struct ProductRows {
   Number operator()(int64_t row) const { return wrapping_product(left[row], right[row]); }
   const uint64_t* words(int64_t) const { return nullptr; }
 
-  template <typename Sum>
-  static constexpr bool kAddsWords = std::is_integral_v<Sum>;
+  static constexpr bool kIsIntegerColumn = false;
 
   const Number* left;
   const Number* right;
@@ -72,7 +70,7 @@ SegmentTable table_of_rows(const Rows& numbers, Sum* sums, int64_t num_segments)
     }
   };
   table.finish = [=](int64_t begin, int64_t end) { so_far.finish(begin, end); };
-  if constexpr (Rows::template kAddsWords<Sum>) {
+  if constexpr (std::is_integral_v<Sum> || Rows::kIsIntegerColumn) {
     table.integers.words = [=](const ListedRows& rows, uint64_t* space) {
       const uint64_t* const words = numbers.words(rows.first_row + rows.positions[0]);
       if (words != nullptr && internal::are_consecutive(rows)) return words;
