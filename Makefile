@@ -159,9 +159,8 @@ pandas-tests: $(STAMPS)/test
 
 sanitize: $(STAMPS)/test
 	PATH="$(CURDIR)/$(BIN):$$PATH" bash tests/primitives/kernels/run_sanitizers.sh
-	if command -v clang++; then PATH="$(CURDIR)/$(BIN):$$PATH" \
-	  bash tests/primitives/kernels/run_fuzzer.sh build/fuzz 300 20000 -seed=1; \
-	else echo 'The fuzzer needs clang++, and does not run.' >&2; fi
+	PATH="$(CURDIR)/$(BIN):$$PATH" \
+	  bash tests/primitives/kernels/run_fuzzer.sh build/fuzz 300 20000 -seed=1 || [ $$? = 69 ]
 
 compilers: $(STAMPS)/test
 	PATH="$(CURDIR)/$(BIN):$$PATH" bash tests/primitives/kernels/run_compilers.sh build/compilers

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Calls every FFI target with inputs that libFuzzer finds, under ASan and UBSan. Needs clang.
+# Calls every FFI target with inputs that libFuzzer finds, under ASan and UBSan. Needs clang and its
+# runtime, which some packages leave out: ends with 69 where a program cannot be linked to it.
 # Usage: run_fuzzer.sh BUILD [SECONDS [RUNS [OPTION...]]]
 #   BUILD     a folder for the program and the corpus, which the next run continues
 #   SECONDS   how long it lasts, 60 by default; 0 for no limit
@@ -13,6 +14,12 @@ kernels=$here/../../../primitives/kernels
 mkdir -p "$1/corpus"
 build=$(cd "$1" && pwd)
 sanitizer=address,undefined
+echo 'extern "C" int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }' |
+  clang++ -x c++ -fsanitize="fuzzer,$sanitizer" -o "$build/nothing" - 2>"$build/clang.log" || {
+    echo "The fuzzer needs clang++ and its runtime ('apt-get install clang libclang-rt-dev'):" >&2
+    head -3 "$build/clang.log" >&2
+    exit 69
+  }
 folder=$build/clang++-$sanitizer
 python3 "$here/fuzz/seeds.py" "$build/seeds"
 
