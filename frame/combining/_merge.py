@@ -7,12 +7,10 @@ from typing import Any
 
 from pandas.errors import MergeError
 
-from ..align._align import comparable_pair
 from ..align._common_types import (
     become_objects,
     become_strings,
     codes_to_match,
-    common_pair,
     join_keys,
     keys_of_two_units,
 )
@@ -280,10 +278,7 @@ def _keys_of(
             sides[0].extend(exact[0])
             sides[1].extend(exact[1])
             continue
-        if plan.on_both_indexes:
-            a, b = comparable_pair(a, b, counts)
-        else:
-            a, b = common_pair(a, b, key.name, counts, one_is_empty=one_is_empty)
+        a, b = plan.in_one_type(key, counts, one_is_empty=one_is_empty)
         a, b = (hashed(one, count) for one, count in zip((a, b), counts, strict=True))
         if is_ordered and not plan.on_both_indexes:
             # pandas leaves labels that do not compare in the order in which it meets them.

@@ -10,10 +10,13 @@ import numpy as np
 import pandas as pd
 from pandas.errors import MergeError
 
+from ..align._align import comparable_pair
 from ..align._as_column import as_column
+from ..align._common_types import common_pair
 from ..table._column import Column
 from ..table._column_labels import Labels, check_unambiguous
 from ..table._ndframe import FrameBase, SeriesBase
+from ..table._table import Count
 from ..table._types import LabelOrLabels
 
 
@@ -86,6 +89,18 @@ class MergePlan:
     def kept(self, right: FrameBase) -> list[int]:
         """Positions of the right columns that the result keeps."""
         return [p for p in range(len(right._labels)) if p not in self.dropped]
+
+    def in_one_type(
+        self, key: Key, counts: tuple[Count, Count], *, one_is_empty: bool = False
+    ) -> tuple[Column, Column]:
+        """The columns of a key in a common type, by the rules of labels if both indexes are keys.
+
+        See `common_pair`.
+        """
+        left, right = key.left.column, key.right.column
+        if self.on_both_indexes:
+            return comparable_pair(left, right, counts)
+        return common_pair(left, right, key.name, counts, one_is_empty=one_is_empty)
 
 
 def as_operand(value: object) -> FrameBase:

@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ...primitives.staging import tiered
-from ..align._align import comparable_pair
-from ..align._common_types import become_objects, common_pair
+from ..align._common_types import become_objects
 from ..align._join_types import RIGHT_ANTI, JoinType
 from ..align._number_keys import check_labels
 from ..table._column import Array, Column, ColumnType
@@ -117,15 +116,12 @@ class _Merged:
         pairs, left, right = self.pairs, key.left.column, key.right.column
         counts = self.left._table.num_rows, self.right._table.num_rows
         if self.plan.on_both_indexes and _becomes_objects(key):
-            left, right = comparable_pair(left, right, counts)
+            left, right = self.plan.in_one_type(key, counts)
         if pairs.left.presence == "none":
             return self._in_common_dtype(key, pairs.right.take([right])[0])
         if not pairs.left.has_holes or pairs.right.presence == "none":
             return self._in_common_dtype(key, pairs.left.take([left])[0])
-        if self.plan.on_both_indexes:
-            left, right = comparable_pair(left, right, counts)
-        else:
-            left, right = common_pair(left, right, key.name, counts)
+        left, right = self.plan.in_one_type(key, counts)
         left_rows, right_rows = pairs.left.row_ids, pairs.right.row_ids
         (merged,) = coalesced([left], [right], left_rows, right_rows, pairs.left.layout)
         return self._in_common_dtype(key, merged)
