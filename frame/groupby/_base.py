@@ -3,11 +3,13 @@
 
 import copy
 import dataclasses
+import functools
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Self
 
 import numpy as np
 
+from ...primitives._global._reduce_by_key import saves_a_sort
 from ..reductions._results import result_type
 from ..table._column import NUMBER, Column, ColumnType, bare, show_holes
 from ..table._column_labels import Labels
@@ -16,7 +18,7 @@ from ..table._ndframe import NDFrame, SeriesBase
 from ..table._object_functions import as_objects, inferred_labels
 from ..table._recode import as_truths, without_missing
 from ..table._row_index import RANGE, RowIndex
-from ..table._table import Table, either_needed
+from ..table._table import Table, as_count, either_needed
 from ..table._take import missing_elsewhere, settled
 from ..table._time_sums import check_time_sums
 from ..table._tracing import FoundOnce, is_traced
@@ -33,6 +35,7 @@ from ._one_pass_sums import (
     needs_no_force,
     sums_by_key,
     sums_by_segment,
+    traced_sums_by_key,
 )
 from ._segment_reductions import Reduced, check_reducible, reduce_arrays
 from ._string_sum import joined_strings
@@ -95,14 +98,17 @@ class Grouped:
         `primitives._eager_reduction.reduce_eagerly` for the ways.
         """
         options, table, keys = self.options, self.table, self.key_columns
-        if keys[0].capacity < LEAST_ROWS or is_traced(table, keys, columns):
-            return None
         if not are_sums(plan, columns, table):
+            return None
+        if is_traced(table, keys, columns):
+            return self._traced_sums(columns, plan)
+        if keys[0].capacity < LEAST_ROWS:
             return None
         if "groups" not in self._found and options.observed:
             found = _sums_by_key(keys, table, columns, plan, options)
             if found is not None:
-                groups = groups_of_keys(keys, table, found.keys, found.count, options)
+                count = as_count(found.count)
+                groups = groups_of_keys(keys, table, found.keys, count, options)
                 self.once("groups", lambda: groups)
                 return finished_sums(plan, columns, found.parts, None)
         groups = self.groups
@@ -110,6 +116,25 @@ class Grouped:
             return None
         parts = sums_by_segment(groups.segments, columns, plan)
         return finished_sums(plan, columns, parts, groups.of_groups)
+
+    def _traced_sums(self, columns: Sequence[Column], plan: Pairs) -> Any:
+        """Like `sums`, inside `jit`; None where it saves no sort, or once rows have a group id."""
+        options, table, keys = self.options, self.table, self.key_columns
+        if not saves_a_sort() or not options.observed:
+            return None
+        if "groups" in self._found and self.groups.has_ids:
+            return None
+        found = traced_sums_by_key(keys, table, columns, plan, options)
+        if found is None:
+            return None
+        unique, count, parts = found
+        groups = groups_of_keys(keys, table, unique, count, options)
+        find_ids = groups.given_ids
+        assert callable(find_ids)
+        # Traced ids are found once for all reductions that read them.
+        groups.given_ids = functools.partial(self.once, "group ids", find_ids)
+        self.once("groups", lambda: groups)
+        return finished_sums(plan, columns, parts, None)
 
     @property
     def may_drop(self) -> bool:

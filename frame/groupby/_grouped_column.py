@@ -142,6 +142,11 @@ class Groups:
         return Segments(ids, self.of_groups, self.num_segments, self.layout)
 
     @property
+    def has_ids(self) -> bool:
+        """Whether the segment ids are computed."""
+        return not callable(self.given_ids)
+
+    @property
     def group_ids(self) -> Array:
         """The number of each row's group, in the order of the groups; -1 for rows without one."""
         segments = self.segments

@@ -61,7 +61,7 @@ def any_of(flags: Sequence[Array]) -> Array:
 
 
 def groups_of_keys(
-    keys: Sequence[Column], table: Table, unique: Sequence[Column], count: int, options: Options
+    keys: Sequence[Column], table: Table, unique: Sequence[Column], count: Count, options: Options
 ) -> Groups:
     """Groups from their unique keys, in order; the group of each row is computed on demand."""
     capacity = unique[0].data.shape[0]
@@ -71,7 +71,7 @@ def groups_of_keys(
         return make_groups(keys, table, order).group_ids
 
     columns = _with_first_zeros(unique, keys, table)
-    return Groups(group_ids, None, columns, as_count(count), capacity, capacity, table.layout)
+    return Groups(group_ids, None, columns, count, capacity, capacity, table.layout)
 
 
 def _factorized(keys: Sequence[Column], table: Table, options: Options) -> Groups:

@@ -20,7 +20,7 @@ from ...primitives._global._reduce_by_key import sum_by_key
 from ...primitives._segment_sums import sums_of_segments
 from ...primitives.staging import tiered
 from ..ops._column_ops import factors_of
-from ..table._column import Array, Column
+from ..table._column import Array, Column, zero_unless
 from ..table._defer import constant_of
 from ..table._dtypes import wide
 from ..table._layout import ONE_DEVICE
@@ -100,6 +100,56 @@ class KeySums(NamedTuple):
     keys: tuple[Column, ...]
     count: int
     parts: Parts
+
+
+def traced_sums_by_key(
+    keys: Sequence[Column], table: Table, columns: Sequence[Column], plan: Plan, options: Options
+) -> tuple[tuple[Column, ...], Array, Parts] | None:
+    """Unique keys, their number and the accumulators of a plan, inside `jit`, by one sort.
+
+    None where a key may be missing.
+    """
+    if any(key.can_miss or not key.is_numeric or key.dtype.kind == "c" for key in keys):
+        return None
+    columns = [
+        _without_nan(column) if column.is_float and column.can_miss else column
+        for column in columns
+    ]
+    parts = _parts(plan, columns)
+    leaves = [None if part == SIZES else _leaf(columns[part.position], part) for part in parts]
+    runs = _runs_of_keys(
+        tuple(word for key in keys for word in group_keys(key)),
+        leaves, table.num_rows, tuple(_sum_dtypes(parts)),
+        "key" if options.sort else "first",
+        table.layout.capacity_for(options.capacity or table.capacity),
+    )  # fmt: skip
+    unique = tuple(
+        key.with_arrays((data, None)) for key, data in zip(keys, runs.unique_keys, strict=True)
+    )
+    return unique, runs.num_runs, dict(zip(parts, runs.values, strict=True))
+
+
+@functools.partial(tiered, static_argnums=(3, 4, 5))
+def _runs_of_keys(
+    keys: tuple[Array, ...],
+    leaves: list[Array | None],
+    num_rows: Count,
+    dtypes: tuple[str, ...],
+    order: Any,
+    capacity: int,
+) -> Any:
+    return primitives.local.reduce_by_key(
+        keys,
+        [
+            # A count reads no values.
+            keys[0] if leaf is None else leaf.astype(dtype)
+            for leaf, dtype in zip(leaves, dtypes, strict=True)
+        ],
+        ["sum" if dtype else "count" for dtype in dtypes],
+        capacity=capacity,
+        num_valid=num_rows,
+        order=order,
+    )
 
 
 @answered_at_once
@@ -295,7 +345,7 @@ def _times(counts: Array, constant: Array, dtype: str) -> Array:
 def _leaf(column: Column, part: Part) -> Array:
     """The values to add up for an accumulator, zero where one is missing."""
     if part.dtype:
-        return column.data if column.valid is None else _or_zero(column.data, column.valid)
+        return column.data if column.valid is None else zero_unless(column.valid, column.data)
     assert column.valid is not None
     return column.valid
 
@@ -304,11 +354,6 @@ def _sum_dtypes(parts: Sequence[Part]) -> list[str]:
     """The dtypes in which accumulators are added up; "" for the number of rows."""
     count = wide(np.int64).name
     return ["" if part == SIZES else part.dtype or count for part in parts]
-
-
-@tiered
-def _or_zero(data: Array, valid: Array) -> Array:
-    return jnp.where(valid, data, data.dtype.type(0))
 
 
 def _without_nan(column: Column) -> Column:

@@ -17,6 +17,7 @@ from .._segment_sums import Summed
 from .._sized import capacity_for, map_front_packed, sized
 from ..collective._exchange import Transport, check_transport
 from ..contract._arguments import as_keys, as_num_valid
+from ..contract._platform import likely_platform
 from ..contract._typing import Array, ArrayLike, Integer, Keys, PyTree
 from ..local import ReducedRuns
 from ..local.parts import LEAST_INDEXED_ROWS, Order, as_reduction, check_order
@@ -173,6 +174,14 @@ def sum_by_key(
     assert found is not None, "values are concrete"
     (unique_columns, sums), num_runs = found
     return ReducedRuns(unique_columns, sums, num_runs)
+
+
+def saves_a_sort() -> bool:
+    """Whether a traced `reduce_by_key` has one sort less than group ids and sums by them.
+
+    CPU numbers groups and adds up rows by tables, without a sort.
+    """
+    return likely_platform() != "cpu"
 
 
 class _Reduction(NamedTuple):

@@ -10,6 +10,11 @@ import jax
 traced_for = jax.make_user_context(None)
 
 
+def likely_platform() -> str:
+    """The platform that traced code is for if that is known; otherwise JAX's default one."""
+    return traced_for.value or jax.default_backend()
+
+
 def by_platform(*args: Any, default: Callable[..., Any], **platforms: Callable[..., Any]) -> Any:
     """`jax.lax.platform_dependent`, which does not trace what another platform would run."""
     platform: str | None = traced_for.value

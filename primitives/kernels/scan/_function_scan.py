@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from ...contract._associative_scan import associative_scan
 from ...contract._custom_jvp import custom_jvp
-from ...contract._platform import by_platform, traced_for
+from ...contract._platform import by_platform, likely_platform, traced_for
 from ...contract._scan_rows import scan_rows_in_order
 from ...contract._typing import Array
 from ..base._pallas import compiles_for_tpu, has_pallas_kernels, on_tpu
@@ -64,8 +64,7 @@ def in_order_on_cpu(*rows: Any, in_order: Callable[..., Any], in_steps: Callable
     The lowering chooses only where a process of CPU compiles for TPU too. Otherwise the platform is
     known, and under differentiation XLA would keep what either way needs.
     """
-    platform: str = traced_for.value or jax.default_backend()
-    if platform != "cpu":
+    if likely_platform() != "cpu":
         return in_steps(*rows)
     if traced_for.value is None and compiles_for_tpu():
         return by_platform(*rows, default=in_steps, cpu=in_order)

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
+import jax
 import numpy as np
 import pandas as pd
 import pytest
 from frame_examples import mixed_frame
-from frame_parity import assert_parity
+from frame_parity import assert_parity, assert_same
 from jaxframes.frame import JaxFrame
 from jaxframes.frame.groupby import _base, _groups
 from jaxframes.frame.table import _defer, _map_program
 from jaxframes.primitives import _eager_reduction
+from on_platforms import ACCELERATORS, traced_as
 
 ULPS = 256
 
@@ -359,3 +361,60 @@ def test_no_segment_ids_are_written_for_one_dense_key(monkeypatch):
     frame = JaxFrame({"k": np.arange(2000)[::-1] % 7, "x": np.arange(2000)})
     grouped = frame.groupby("k", sort=False)
     assert grouped.x.sum().index.tolist() == [4, 3, 2, 1, 0, 6, 5]
+
+
+def _keyed(num_rows):
+    rng = np.random.default_rng(3)
+    floats = np.where(rng.random(num_rows) < 0.2, np.nan, rng.integers(-8, 8, num_rows) / 4)
+    return pd.DataFrame(
+        {
+            "k": rng.integers(-3, 5, num_rows).astype(np.int32),
+            "b": rng.random(num_rows) < 0.5,
+            "x": floats.astype(np.float32),
+            "i": rng.integers(-9, 9, num_rows),
+            "n": pd.array(np.where(rng.random(num_rows) < 0.3, None, 7), "Int64"),
+        }
+    )
+
+
+@pytest.mark.parametrize("num_rows", [0, 1, 57])
+@pytest.mark.parametrize("platform", ACCELERATORS)
+def test_programs_for_accelerators_reduce_by_key(platform, num_rows):
+    def reduced(f):
+        both = f.groupby(["b", "k"], as_index=False)
+        few = f.groupby("k", sort=False)
+        return (
+            f.groupby("k")[["x", "i", "n"]].sum(),
+            f.groupby("k", dropna=False)[["x", "i", "n"]].mean(),
+            f.groupby("b")[["x", "n"]].count(),
+            f.groupby("k").size(),
+            both.agg({"x": "sum", "i": "mean"}),
+            # The third reads the group of each row, and the last one too.
+            few.x.sum(),
+            few.i.mean(),
+            few.x.median(),
+            few.x.count(),
+        )
+
+    frame = _keyed(num_rows)
+    results = traced_as(platform, reduced)(JaxFrame(frame))
+    for actual, expected in zip(results, reduced(frame), strict=True):
+        assert_same(actual, expected)
+
+
+def test_too_many_groups_by_key_are_told():
+    frame = JaxFrame({"k": np.arange(100), "x": np.ones(100)})
+    few = traced_as("tpu", lambda f: f.groupby("k", capacity=64).x.sum())(frame)
+    with pytest.raises(ValueError, match="100"):
+        few.to_pandas()
+
+
+def test_gradients_of_sums_by_key():
+    frame = JaxFrame({"k": np.array([2, 1, 2, 1]), "x": np.array([1.0, 2.0, 3.0, 4.0])})
+
+    def loss(x):
+        sums = frame.assign(x=x).groupby("k").x.sum().to_jax()
+        return sums[0] * 10 + sums[1] ** 2
+
+    gradient = traced_as("cuda", jax.grad(loss))(np.array([1.0, 2.0, 3.0, 4.0]))
+    assert gradient.tolist() == [8, 10, 8, 10]
