@@ -18,7 +18,7 @@ from ..table._from_host import column_from
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._suggestions import resembling
 from ..table._table import as_count
-from ..table._take import position, slice_rows, take_rows
+from ..table._take import position, slice_rows, take_few_rows, take_rows
 from ..table._tracing import answered_at_once, is_traced
 from ..table._types import Axis, Function
 from ..table._unsupported import lacking
@@ -147,6 +147,9 @@ class RowSelection(NDFrame):
             if ((indices < -num_rows) | (indices >= num_rows)).any():
                 raise IndexError("positional indexers are out-of-bounds")
             positions = np.where(indices < 0, indices + num_rows, indices).astype(np.int32)
+            taken = take_few_rows(table, positions)
+            if taken is not None:
+                return self._like(taken)
         capacity = table.layout.capacity_for(len(positions))
         row_ids = column_from(positions, capacity, table.layout).data
         return self._like(take_rows(table, row_ids, as_count(len(positions))))

@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 
 from ..table._column import Column
+from ..table._host_column import HostColumn, is_host_memory
 from ..table._ndframe import FrameBase
 from ..table._row_index import RowIndex, as_pandas_index, label_dtype
 from ..table._table import Table
-from ..table._to_host import host_array, to_host
+from ..table._to_host import stored_on_host, to_host
 
 
 def one_row(of: Any, position: int) -> Any:
@@ -49,21 +50,18 @@ def _is_on_host(table: Table) -> bool:
         stored = column.stored
         if stored.node is not None:
             return False
-        if isinstance(stored.data, jax.Array) and not _is_host_memory(stored.data.sharding):
+        if type(stored) is HostColumn:
+            continue
+        if isinstance(stored.data, jax.Array) and not is_host_memory(stored.data.sharding):
             return False
     return True
 
 
-@functools.lru_cache(256)
-def _is_host_memory(sharding: jax.sharding.Sharding) -> bool:
-    return [device.platform for device in sharding.device_set] == ["cpu"]
-
-
 def _at(column: Column, position: int) -> Column:
     """One row of a column."""
-    data, valid = column.stored.arrays
+    data, valid = stored_on_host(column.stored)
     here = slice(position, position + 1)
-    one: Any = (host_array(data)[here], None if valid is None else host_array(valid)[here])
+    one: Any = (data[here], None if valid is None else valid[here])
     return column.moved(one)
 
 
@@ -74,7 +72,7 @@ def _index_at(index: RowIndex, position: int) -> pd.Index:
         return RowIndex((), index.names, start, index.step).to_pandas(1)
     if index.has_positions:
         (positions,) = index.stored
-        label = index.start + index.step * int(host_array(positions.data)[position])
+        label = index.start + index.step * int(stored_on_host(positions)[0][position])
         return as_pandas_index(np.array([label], label_dtype()), index.names[0])
     return index.with_stored([_at(level, position) for level in index.stored]).to_pandas(1)
 

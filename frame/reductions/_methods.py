@@ -23,6 +23,7 @@ from ..table._to_host import host_array
 from ..table._tracing import is_traced
 from ..table._types import Axis, Function, Options
 from ._axis1 import median_across, reduce_across
+from ._few_rows import reduce_few_rows
 from ._quantiles import quantiles_of_columns
 from ._reduce_columns import ENDS, Reduced, reduce_columns, reduction_for
 from ._result_rows import reduce_to_rows
@@ -200,6 +201,10 @@ class SeriesReductions(Reductions, SeriesBase):
                 return extreme
         if type(stored) is HostRows:
             found = stored.reduced(op, arguments)
+            if found is not None:
+                return found
+        if skipna and not arguments.get("min_count"):
+            found = reduce_few_rows(self._only, op, self._table.all_rows)
             if found is not None:
                 return found
         check_reducible(self._only, op, self._name)

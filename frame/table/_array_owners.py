@@ -21,6 +21,7 @@ import jax
 from jax.core import Tracer
 
 from ._column import Array, Column
+from ._host_column import HostColumn
 from ._nodes import Map, Node, Selected, Source
 
 if TYPE_CHECKING:
@@ -124,10 +125,13 @@ def _reads(node: object, arrays: frozenset[int]) -> bool:
 
 
 def needed_array(column: Column) -> Any:
-    """The array that a stored column needs: that of the source, if any, while it is deferred."""
+    """The array on the device that a stored column needs, or None.
+
+    That of a deferred column is in the source, if it has one.
+    """
     node = column.node
     if node is None:
-        return column.data
+        return column.placed_array if type(column) is HostColumn else column.data
     source = node.source if isinstance(node, Selected) else None
     return None if source is None else source.column.data
 

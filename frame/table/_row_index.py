@@ -13,7 +13,8 @@ import pandas as pd
 
 from ...primitives.staging import tiered
 from ...shardings._compat import is_x64_enabled
-from ._column import Array, Column
+from ._column import NUMBER, Array, Column
+from ._host_column import HostColumn
 from ._layout import Layout
 from ._to_host import to_host
 from ._tracing import FoundOnce, at_once
@@ -60,8 +61,15 @@ class RowIndex:
         """The labels, one column per level; empty for a range."""
         if not self.has_positions:
             return self.stored
-        row_ids = self.stored[0].data
+        (positions,) = self.stored
+        if type(positions) is HostColumn:
+            return self._found.once("levels", lambda: (self._labels_on_host(positions.rows[0]),))
+        row_ids = positions.data
         return self._found.once("levels", lambda: (Column(at_once(self.labels_at, row_ids)),))
+
+    def _labels_on_host(self, row_ids: np.ndarray) -> Column:
+        start, step = _as_labels(self.start, self.step)
+        return HostColumn((start + step * row_ids.astype(start.dtype), None), NUMBER)
 
     @functools.cached_property
     def _found(self) -> FoundOnce:

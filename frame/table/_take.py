@@ -12,14 +12,15 @@ import numpy as np
 from ... import primitives
 from ...primitives.staging import tiered
 from ...shardings._compat import explicit_sharding, is_x64_enabled
-from ._column import NAT, Array, Column, show_holes
+from ._column import NAT, NUMBER, Array, Column, show_holes
 from ._defer import defer_rows, may_defer_rows
 from ._deferred import force
 from ._holes import assumes_holes, with_holes_elsewhere
+from ._host_column import HostColumn, host_column, rows_on_host
 from ._layout import ONE_DEVICE, Layout
 from ._row_index import RowIndex
 from ._selections import WIDENED, Positions, take_arrays
-from ._table import Count, Table, is_row
+from ._table import Count, Table, as_count, is_row
 from ._tracing import answered_at_once, is_traced
 
 
@@ -244,6 +245,10 @@ def slice_rows(table: Table, start: Count, num_rows: Count, capacity: int) -> Ta
 
     A range index stays a range only if `start` is concrete.
     """
+    if type(start) is np.int32 and type(num_rows) is np.int32 and table.layout.mesh is None:
+        sliced = _slice_on_host(table, int(start), num_rows, capacity)
+        if sliced is not None:
+            return sliced
     row_ids = _positions(start, np.int32(1), capacity, table.layout)
     if is_traced(start) or not table.index.is_range:
         return take_rows(table, row_ids, num_rows)
@@ -251,6 +256,59 @@ def slice_rows(table: Table, start: Count, num_rows: Count, capacity: int) -> Ta
     first = table.index.start + int(start) * table.index.step
     index = RowIndex((), table.index.names, first, table.index.step)
     return table.replace(columns=columns, index=index, num_rows=num_rows)
+
+
+def _slice_on_host(table: Table, start: int, num_rows: Count, capacity: int) -> Table | None:
+    """Slices few rows on the host; None if it cannot."""
+    columns = _taken_on_host(table, slice(start, start + capacity), capacity)
+    if columns is None:
+        return None
+    if not table.index.is_range:
+        return _with_rows(table, columns, None, num_rows)
+    first = table.index.start + start * table.index.step
+    index = RowIndex((), table.index.names, first, table.index.step)
+    return table.replace(columns=columns, index=index, num_rows=num_rows)
+
+
+def take_few_rows(table: Table, positions: np.ndarray) -> Table | None:
+    """Takes rows by concrete positions on the host; None if it cannot, as for many rows."""
+    num_rows = len(positions)
+    capacity = table.layout.capacity_for(num_rows)
+    columns = None if table.layout.mesh else _taken_on_host(table, positions, capacity)
+    if columns is None:
+        return None
+    if not table.index.is_range:
+        return _with_rows(table, columns, None, as_count(num_rows))
+    row_ids: Any = _padded(positions, capacity)
+    index = table.index.at_positions(HostColumn((row_ids, None), NUMBER))
+    return table.replace(columns=columns, index=index, num_rows=as_count(num_rows))
+
+
+def _taken_on_host(
+    table: Table, where: slice | np.ndarray, capacity: int
+) -> tuple[Column, ...] | None:
+    """The columns and stored levels of few rows, padded to a capacity; None if it cannot."""
+    columns = (*table.columns, *table.index.stored)
+    rows = rows_on_host(columns, capacity)
+    if rows is None:
+        return None
+
+    def take(array: np.ndarray | None) -> Any:
+        return None if array is None else _padded(array[where], capacity)
+
+    return tuple(
+        host_column(column, (take(data), take(valid)))
+        for column, (data, valid) in zip(columns, rows, strict=True)
+    )
+
+
+def _padded(taken: np.ndarray, capacity: int) -> np.ndarray:
+    """A copy, which does not keep a longer source in memory."""
+    if len(taken) == capacity:
+        return taken.copy()
+    padded = np.zeros(capacity, taken.dtype)
+    padded[: len(taken)] = taken
+    return padded
 
 
 @functools.partial(tiered, static_argnums=(2, 3))

@@ -11,6 +11,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 from ._column import Array, Column, plain
 from ._counted import NAT, arrow_of_counts, pandas_of_counts
+from ._host_column import HostArrays, HostColumn
 from ._nullable import nullable_array
 from ._zones import with_zone
 
@@ -24,16 +25,18 @@ def to_host(column: Column, num_rows: int) -> Any:
     if column.kind == "list":
         return column.lists_on_host(num_rows)
     column = column.stored
+    all_data, all_valid = stored_on_host(column)
     if column.is_nullable:
-        missing = _missing_on_host(column)[:num_rows]
+        missing = missing_on_host(column, all_data, all_valid)[:num_rows]
         dtype = column.type.nullable(column.dtype)
         if column.type.is_counted and not column.type.is_time:
-            counts = host_array(column.data)[:num_rows]
+            counts = all_data[:num_rows]
             return pd.arrays.ArrowExtensionArray(arrow_of_counts(counts, column.type))
         # The mask of bools would make them objects.
-        values = to_host(plain(column.with_arrays((column.data, None))), num_rows)
+        bare: Any = (all_data, None)
+        values = to_host(plain(column.with_arrays(bare)), num_rows)
         return nullable_array(dtype, values, missing)
-    data = host_array(column.data)[:num_rows]
+    data = all_data[:num_rows]
     match column.kind:
         case "category":
             return pd.Categorical.from_codes(
@@ -50,9 +53,9 @@ def to_host(column: Column, num_rows: int) -> Any:
     if data.dtype == jnp.bfloat16:
         # pandas has no dtype for it.
         data = data.astype(np.float32)
-    if column.valid is None:
+    if all_valid is None:
         return data
-    valid = host_array(column.valid)[:num_rows]
+    valid = all_valid[:num_rows]
     if data.dtype == np.bool_:
         objects = data.astype(object)
         objects[~valid] = np.nan
@@ -60,11 +63,18 @@ def to_host(column: Column, num_rows: int) -> Any:
     return np.where(valid, data, np.nan)
 
 
-def _missing_on_host(column: Column) -> np.ndarray:
-    """`Column.missing`, computed on the host."""
-    if column.valid is not None:
-        return ~host_array(column.valid)
-    data = host_array(column.data)
+def stored_on_host(column: Column) -> HostArrays:
+    """The arrays of a stored column on this host."""
+    if type(column) is HostColumn:
+        return column.rows
+    data, valid = column.arrays
+    return host_array(data), None if valid is None else host_array(valid)
+
+
+def missing_on_host(column: Column, data: np.ndarray, valid: np.ndarray | None) -> np.ndarray:
+    """`Column.missing` of a stored column with these arrays, calculated on the host."""
+    if valid is not None:
+        return ~valid
     if column.type.has_codes:
         return data < 0
     if column.type.is_counted:

@@ -5,6 +5,7 @@ import ctypes
 import math
 import threading
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -44,11 +45,11 @@ def aligned_empty(shape: tuple[int, ...], dtype: np.dtype) -> HostArray:
 class _Attributes:
     """The attributes of a call, as C arrays."""
 
-    def __init__(self, attributes: list[tuple[str, Any]]):
-        attributes = sorted((name, np.asarray(value)) for name, value in attributes)
-        self.count = len(attributes)
-        self._values = [value for _, value in attributes]
-        self.names = (ctypes.c_char_p * self.count)(*(name.encode() for name, _ in attributes))
+    def __init__(self, attributes: Sequence[tuple[str, Any]]):
+        pairs = sorted((name, np.asarray(value)) for name, value in attributes)
+        self.count = len(pairs)
+        self._values = [value for _, value in pairs]
+        self.names = (ctypes.c_char_p * self.count)(*(name.encode() for name, _ in pairs))
         types = [_DATA_TYPES[value.dtype.name] for value in self._values]
         self.types = (ctypes.c_int32 * self.count)(*types)
         self.values = (ctypes.c_void_p * self.count)(*(v.ctypes.data for v in self._values))
@@ -57,22 +58,43 @@ class _Attributes:
 @rule("ffi_call")
 def _ffi_call(equation: Equation) -> HostStep | None:
     params = equation.params
-    library, _ = load()
-    if library is None or params["target_name"] not in TARGETS or params["input_output_aliases"]:
+    if params["input_output_aliases"]:
         return None
     for layouts in (params["input_layouts"], params["output_layouts"]):
         if any(tuple(layout) != tuple(range(len(layout)))[::-1] for layout in layouts):
             return None
-    handler = ctypes.cast(getattr(library, params["target_name"]), ctypes.c_void_p)
-    attributes = _Attributes(list(params["attributes"]))
     operands = [variable.aval for variable in equation.invars]
     results = [variable.aval for variable in equation.outvars]
-    buffers = operands + results
+    return kernel_step(params["target_name"], operands, results, list(params["attributes"]))
+
+
+def kernel_step(
+    target: str,
+    operands: Sequence[Any],
+    results: Sequence[Any],
+    attributes: Sequence[tuple[str, Any]] = (),
+) -> HostStep | None:
+    """A call of a kernel with arrays of the host; None if the library does not have it.
+
+    Args:
+        target: the registered name of the kernel.
+        operands: the shape and dtype of each argument, such as a `jax.ShapeDtypeStruct`.
+        results: those of each result.
+        attributes: the names and values of its attributes.
+    """
+    library, _ = load()
+    if library is None or target not in TARGETS:
+        return None
+    handler = ctypes.cast(getattr(library, target), ctypes.c_void_p)
+    given = _Attributes(attributes)
+    buffers = [*operands, *results]
     types = (ctypes.c_int32 * len(buffers))(*(_DATA_TYPES[b.dtype.name] for b in buffers))
     ranks = (ctypes.c_int64 * len(buffers))(*(len(b.shape) for b in buffers))
     sizes = [size for b in buffers for size in b.shape]
     dimensions = (ctypes.c_int64 * len(sizes))(*sizes)
-
+    num_operands, num_results = ctypes.c_int64(len(operands)), ctypes.c_int64(len(results))
+    num_attributes, message_bytes = ctypes.c_int64(given.count), ctypes.c_int64(_MESSAGE_BYTES)
+    addresses_of = ctypes.c_void_p * len(buffers)
     shapes = [(result.shape, result.dtype) for result in results]
 
     def step(*arrays: HostArray) -> list[HostArray]:
@@ -83,22 +105,22 @@ def _ffi_call(equation: Equation) -> HostStep | None:
         start = time.perf_counter()
         code = library.jaxframes_call_handler(
             handler,
-            ctypes.c_int64(len(operands)),
-            ctypes.c_int64(len(results)),
+            num_operands,
+            num_results,
             types,
-            (ctypes.c_void_p * len(addresses))(*addresses),
+            addresses_of(*addresses),
             ranks,
             dimensions,
-            ctypes.c_int64(attributes.count),
-            attributes.names,
-            attributes.types,
-            attributes.values,
+            num_attributes,
+            given.names,
+            given.types,
+            given.values,
             message,
-            ctypes.c_int64(_MESSAGE_BYTES),
+            message_bytes,
         )
         spent_in_kernels.seconds += time.perf_counter() - start
         if code != 0:
-            raise RuntimeError(f"{params['target_name']}: {message.value.decode()}")
+            raise RuntimeError(f"{target}: {message.value.decode()}")
         return outputs
 
     return step

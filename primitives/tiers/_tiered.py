@@ -361,8 +361,13 @@ def _interpreted(entry: Entry, program: Program, leaves: list[Any]) -> Any:
     return jax.tree.unflatten(entry.out_tree, arrays)
 
 
-def interpret(program: Program, leaves: Sequence[Any]) -> list[HostArray]:
-    """Runs a program with the floating point of XLA's threads, which flush subnormal numbers."""
+def interpret(
+    program: Callable[[Sequence[Any]], list[HostArray]], leaves: Sequence[Any]
+) -> list[HostArray]:
+    """Runs a program or a kernel with the floating point of XLA's threads.
+
+    They flush subnormal numbers.
+    """
     library = load()[0]
     assert library is not None
     before = library.jaxframes_flush_subnormals(1)

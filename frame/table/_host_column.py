@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Columns of few rows in the memory of the host, and the door to it.
+
+A call of a program takes longer than NumPy takes for some thousand rows, and its results go to a
+device that may never need them. Methods of few rows therefore ask `rows_on_host` first, and
+calculate what needs no program: rows that only move, counts and extremes.
+"""
+
+import functools
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import jax
+import numpy as np
+from jax.core import Tracer
+
+from ...primitives.tiers._placing import on_device
+from ...shardings._compat import is_under_trace
+from ._column import Array, Column, ColumnType
+from ._tracing import at_once
+
+# XLA and NumPy take equally long for so many rows, without the call: 5 to 10 us for each array.
+MOST_ROWS = 1 << 14
+
+# The values of each row, and flags of the rows with a value, as in `Column`.
+HostArrays: TypeAlias = tuple[np.ndarray, np.ndarray | None]
+
+
+class HostColumn(Column):
+    """A column whose arrays are in the memory of the host until a program needs them.
+
+    No pytree: a frame that is flattened has the arrays on the device.
+
+    Attributes:
+        rows: the arrays. They are read-only.
+    """
+
+    rows: HostArrays
+    _placed: Column | None
+
+    def __init__(self, rows: HostArrays, type: ColumnType):
+        for array in rows:
+            if array is not None:
+                # pandas and NumPy get views.
+                array.flags.writeable = False
+        self.__dict__.update(rows=rows, type=type, _placed=None)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    __hash__ = object.__hash__
+
+    def __reduce__(self) -> Any:
+        return Column, (self.data, self.valid, self.type)
+
+    def forced(self) -> Column:
+        """The column with its arrays on the device, where they are placed once."""
+        placed = self._placed
+        if placed is None:
+            data, valid = self.rows
+            arrays = at_once(on_device, [data] if valid is None else [data, valid])
+            placed = Column(arrays[0], None if valid is None else arrays[1], self.type)
+            self.__dict__["_placed"] = placed
+        return placed
+
+    @property
+    def placed_array(self) -> Array | None:
+        """The array of the values on the device; None before it is needed there."""
+        return None if self._placed is None else self._placed.data
+
+    @property
+    def data(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """One value per row, on the device."""
+        return self.forced().data
+
+    @property
+    def valid(self) -> Array | None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The rows with a value, on the device; see `Column`."""
+        return None if self.rows[1] is None else self.forced().valid
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The dtype of the array."""
+        return self.rows[0].dtype
+
+    @property
+    def capacity(self) -> int:
+        """The number of rows, including padding."""
+        return len(self.rows[0])
+
+
+def rows_on_host(columns: Sequence[Column], capacity: int = 0) -> list[HostArrays] | None:
+    """The stored arrays of columns of few rows, which are computed and in the host's memory.
+
+    None for more rows, also for a result of a larger `capacity`, on other devices than the default
+    CPU, on a mesh, and under a trace.
+    """
+    if capacity > MOST_ROWS:
+        return None
+    arrays = []
+    for column in columns:
+        stored = column.stored
+        if stored.node is not None:
+            return None
+        rows = stored.rows if type(stored) is HostColumn else _read(*stored.forced().arrays)
+        if rows is None:
+            return None
+        arrays.append(rows)
+    return None if is_under_trace() else arrays
+
+
+def host_column(like: Column, rows: HostArrays) -> Column:
+    """A column as another one, with the stored arrays of other rows, on the host."""
+    return like.with_stored(HostColumn(rows, like.stored.type))
+
+
+def _read(data: Any, valid: Any) -> HostArrays | None:
+    if not _is_readable(data) or not (valid is None or _is_readable(valid)):
+        return None
+    return np.asarray(data), None if valid is None else np.asarray(valid)
+
+
+def _is_readable(array: Any) -> bool:
+    if not isinstance(array, jax.Array) or isinstance(array, Tracer):
+        return False
+    shape = array.shape
+    # The results of committed arrays are on their device.
+    is_few = len(shape) == 1 and shape[0] <= MOST_ROWS
+    return is_few and not array.committed and is_host_memory(array.sharding)
+
+
+@functools.lru_cache(256)
+def is_host_memory(sharding: jax.sharding.Sharding) -> bool:
+    """Whether an array with a sharding is on one CPU device."""
+    return [device.platform for device in sharding.device_set] == ["cpu"]
