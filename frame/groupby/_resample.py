@@ -103,6 +103,14 @@ class BinReductions:
         renamed = [(*label[:-1], names[label[-1]]) for label in labels]
         return found.set_axis(pd.MultiIndex.from_tuples(renamed, names=labels.names), axis=1)
 
+    def nearest(self, limit: int | None = None) -> Any:
+        """The row nearest to the time at which each bin starts; see `ffill`."""
+        return self._at_starts("nearest", limit)
+
+    def _at_starts(self, method: Any, limit: int | None, fill_value: Any = None) -> Any:
+        """The rows at the starts of the bins."""
+        raise NotImplementedError
+
     def _reduced(self, name: str, *args: object, **kwargs: object) -> Any:
         return getattr(self._grouped, name)(*args, **kwargs)
 
@@ -155,10 +163,6 @@ class GroupResampler(BinReductions):
     def bfill(self, limit: int | None = None) -> Any:
         """The next row of the group from the time at which each bin starts; see `ffill`."""
         return self._at_starts("bfill", limit)
-
-    def nearest(self, limit: int | None = None) -> Any:
-        """The row of the group nearest to the time at which each bin starts; see `ffill`."""
-        return self._at_starts("nearest", limit)
 
     def _at_starts(self, method: Method, limit: int | None, fill_value: object = None) -> Any:
         if self._rows is None:

@@ -23,6 +23,7 @@ from ..table._column import (
     fill_missing,
     in_dtype,
     of_family,
+    select,
     show_holes,
 )
 from ..table._count_types import in_one_label
@@ -214,7 +215,7 @@ def choose_scalar(keep: Array, column: Column, value: object, table: Table, meth
         return column
     if replacement is None:
         objects, position = with_object(as_objects(column, table.num_rows, method), value)
-        return objects.with_arrays((_select(keep, objects.data, position), None))
+        return objects.with_arrays((select(keep, objects.data, position), None))
     other = Column(replacement.data, None, replacement.type)
     return _choose_typed(keep, column, other, other.dtype, (table.num_rows, np.int32(1)), method)
 
@@ -373,12 +374,12 @@ def _choose_typed(
     if column.kind == other.kind == "list":
         # Objects, if the values of the lists have no common type.
         column, other = common_columns([column, other], method, counts)
-        return column.with_arrays((_select(keep, column.data, other.data), None))
+        return column.with_arrays((select(keep, column.data, other.data), None))
     common = _in_one_type(column, other, counts)
     if common is None:
         return _choose_objects(keep, column, other, counts, method)
     column, other = common
-    return Column(_select(keep, column.data, other.data), None, column.type)
+    return Column(select(keep, column.data, other.data), None, column.type)
 
 
 def _in_one_type(
@@ -417,7 +418,7 @@ def _choose_objects(
         )
     sides = zip((column, other), counts, strict=True)
     column, other = joined_objects([as_objects(one, count, method) for one, count in sides])
-    return column.with_arrays((_select(keep, column.data, other.data), None))
+    return column.with_arrays((select(keep, column.data, other.data), None))
 
 
 def _number_dtype(column: Column, other: Column) -> Any:
@@ -436,11 +437,6 @@ def _choose_numbers(keep: Array, column: Column, other: Column, dtype: DtypeLike
     other = fill_missing(other)
     chosen = Column(*_select_numbers(keep, column.arrays, other.arrays, dtype))
     return of_family(chosen, column.family)
-
-
-@tiered
-def _select(keep: Array, data: Array, other: Array) -> Array:
-    return jnp.where(keep, data, other)
 
 
 @functools.partial(tiered, static_argnums=3)

@@ -10,11 +10,8 @@
 #include <utility>
 #include <vector>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 #include "base/thread_pool.h"
+#include "base/vector_unit.h"
 #include "move/kept_words.h"
 
 namespace jaxframes {
@@ -73,9 +70,7 @@ struct Walk {
   int64_t end_position;
 };
 
-#if defined(__x86_64__)
-#define JAXFRAMES_AVX512 __attribute__((target("avx512f,avx512bw,popcnt")))
-
+#if defined(JAXFRAMES_AVX512)
 template <typename Word>
 JAXFRAMES_AVX512 inline __m512i lanes_at(const Word* source, int64_t row) {
   return _mm512_loadu_si512(source + row);
@@ -156,17 +151,14 @@ void write_flagged_avx512(const uint8_t* mask, Source source, Word* kept, Walk& 
   }
 }
 
-#undef JAXFRAMES_AVX512
 #endif
 
 template <typename Word, typename Source>
 void write_flagged(const uint8_t* mask, Source source, Word* kept, Walk walk) {
   if (walk.position >= walk.end_position) return;
-#if defined(__x86_64__)
+#if defined(JAXFRAMES_AVX512)
   if constexpr (sizeof(Word) >= 4) {
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")) {
-      write_flagged_avx512(mask, source, kept, walk);
-    }
+    if (has_avx512()) write_flagged_avx512(mask, source, kept, walk);
   }
 #endif
   auto [row, end_row, position, end_position] = walk;

@@ -12,6 +12,7 @@
 
 #include "base/compensated_sum.h"
 #include "base/thread_pool.h"
+#include "base/vector_unit.h"
 
 namespace jaxframes {
 
@@ -24,7 +25,7 @@ namespace internal {
 
 // Adds `size` sums, a power of two, and their rests, in place: the results are the first ones.
 template <typename Sum>
-__attribute__((always_inline)) inline void halve_to_one(Sum* sums, Sum* rests, int64_t size) {
+JAXFRAMES_ALWAYS_INLINE void halve_to_one(Sum* sums, Sum* rests, int64_t size) {
   for (int64_t half = size / 2; half > 0; half /= 2) {
     for (int64_t i = 0; i < half; ++i) {
       rests[i] += rests[half + i];
@@ -53,61 +54,43 @@ struct SquaredDistance {
   }
 };
 
-// The sum of a term of each number, and its rest, for each block. Always inlined, so that each
-// caller uses its own instruction set.
-template <typename Number, typename Sum, typename Term>
-__attribute__((always_inline)) inline void add_blocks(const Number* numbers, int64_t num_blocks,
-                                                      Term term, Sum* sums, Sum* rests) {
-  // Named vectors: compilers take some of so many lanes one by one.
-  using Vector __attribute__((vector_size(32))) = Sum;
-  constexpr int64_t kVectorLanes = 32 / sizeof(Sum), kVectors = kSumLanes / kVectorLanes;
-  // The hardware prefetcher does not look far enough ahead. Addresses past the last number are
-  // invalid, but may be prefetched.
-  constexpr int64_t kAheadBytes = 4 * kSumBlock * static_cast<int64_t>(sizeof(Number));
-  for (int64_t block = 0; block < num_blocks; ++block) {
-    Sum terms[kSumLanes];
-    for (int64_t i = 0; i < kSumLanes; ++i) terms[i] = term(numbers[i]);
-    Vector lanes[kVectors], rest[kVectors] = {};
-    std::memcpy(lanes, terms, sizeof(lanes));
-    for (int64_t row = 1; row < kSumRows; ++row) {
-      const Number* next = numbers + row * kSumLanes;
-      const auto ahead = reinterpret_cast<uintptr_t>(next) + kAheadBytes;
-      __builtin_prefetch(reinterpret_cast<const void*>(ahead));
-      for (int64_t i = 0; i < kSumLanes; ++i) terms[i] = term(next[i]);
-      for (int64_t i = 0; i < kVectors; ++i) {
-        Vector vector;
-        std::memcpy(&vector, terms + i * kVectorLanes, sizeof(vector));
-        add_compensated(lanes[i], rest[i], vector);
+// The sum of a term of each number, and its rest, for each block.
+struct AddBlocks {
+  template <typename Number, typename Sum, typename Term>
+  JAXFRAMES_ALWAYS_INLINE static void run(const Number* numbers, int64_t num_blocks, Term term,
+                                          Sum* sums, Sum* rests) {
+    // Named vectors: compilers take some of so many lanes one by one.
+    using Vector = Lanes32<Sum>;
+    constexpr int64_t kVectorLanes = 32 / sizeof(Sum), kVectors = kSumLanes / kVectorLanes;
+    // The hardware prefetcher does not look far enough ahead. Addresses past the last number are
+    // invalid, but may be prefetched.
+    constexpr int64_t kAheadBytes = 4 * kSumBlock * static_cast<int64_t>(sizeof(Number));
+    for (int64_t block = 0; block < num_blocks; ++block) {
+      Sum terms[kSumLanes];
+      for (int64_t i = 0; i < kSumLanes; ++i) terms[i] = term(numbers[i]);
+      Vector lanes[kVectors], rest[kVectors] = {};
+      std::memcpy(lanes, terms, sizeof(lanes));
+      for (int64_t row = 1; row < kSumRows; ++row) {
+        const Number* next = numbers + row * kSumLanes;
+        const auto ahead = reinterpret_cast<uintptr_t>(next) + kAheadBytes;
+        __builtin_prefetch(reinterpret_cast<const void*>(ahead));
+        for (int64_t i = 0; i < kSumLanes; ++i) terms[i] = term(next[i]);
+        for (int64_t i = 0; i < kVectors; ++i) {
+          Vector vector;
+          std::memcpy(&vector, terms + i * kVectorLanes, sizeof(vector));
+          add_compensated(lanes[i], rest[i], vector);
+        }
       }
+      Sum block_sums[kSumLanes], block_rests[kSumLanes];
+      std::memcpy(block_sums, lanes, sizeof(lanes));
+      std::memcpy(block_rests, rest, sizeof(rest));
+      halve_to_one(block_sums, block_rests, kSumLanes);
+      sums[block] = block_sums[0];
+      rests[block] = block_rests[0];
+      numbers += kSumBlock;
     }
-    Sum block_sums[kSumLanes], block_rests[kSumLanes];
-    std::memcpy(block_sums, lanes, sizeof(lanes));
-    std::memcpy(block_rests, rest, sizeof(rest));
-    halve_to_one(block_sums, block_rests, kSumLanes);
-    sums[block] = block_sums[0];
-    rests[block] = block_rests[0];
-    numbers += kSumBlock;
   }
-}
-
-#if defined(__x86_64__)
-// Vectors twice as wide as the x86-64 baseline.
-template <typename Number, typename Sum, typename Term>
-__attribute__((target("avx2"))) void sum_blocks_avx2(const Number* numbers, int64_t num_blocks,
-                                                     Term term, Sum* sums, Sum* rests) {
-  add_blocks(numbers, num_blocks, term, sums, rests);
-}
-#endif
-
-template <typename Number, typename Sum, typename Term>
-void sum_blocks(const Number* numbers, int64_t num_blocks, Term term, Sum* sums, Sum* rests) {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) {
-    return sum_blocks_avx2(numbers, num_blocks, term, sums, rests);
-  }
-#endif
-  add_blocks(numbers, num_blocks, term, sums, rests);
-}
+};
 
 }  // namespace internal
 
@@ -122,14 +105,14 @@ Sum pairwise_sum(Executor& executor, const Number* numbers, int64_t size, Term t
   const Chunks chunks(num_whole, 64, executor.num_threads());
   parallel_for(executor, chunks.count, [&](int, int64_t chunk) {
     const int64_t begin = chunks.begin(chunk);
-    internal::sum_blocks(numbers + begin * kSumBlock, chunks.end(chunk) - begin, term,
+    run_with_widest_vectors<internal::AddBlocks>(numbers + begin * kSumBlock, chunks.end(chunk) - begin, term,
                          sums.data() + begin, rests.data() + begin);
   });
   if (num_rest != 0) {
     // The terms themselves: that of a missing number need not be zero.
     Sum rest[kSumBlock] = {};
     std::transform(numbers + num_whole * kSumBlock, numbers + size, rest, term);
-    internal::sum_blocks(rest, 1, internal::Itself<Sum>{}, sums.data() + num_whole,
+    run_with_widest_vectors<internal::AddBlocks>(rest, 1, internal::Itself<Sum>{}, sums.data() + num_whole,
                          rests.data() + num_whole);
   }
   internal::halve_to_one(sums.data(), rests.data(), num_sums);

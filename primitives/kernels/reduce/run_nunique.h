@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "base/thread_pool.h"
+#include "base/vector_unit.h"
 #include "reduce/segment_sum.h"
 
 namespace jaxframes {
@@ -20,33 +21,19 @@ namespace internal {
 constexpr int64_t kRepeatRows = 256;
 
 // For each row, bit d - 1 tells whether the word d rows before is the same, for d up to `most`.
-template <typename Word>
-__attribute__((always_inline)) inline void flag_repeats_before(const Word* words, int64_t num_rows,
-                                                               int64_t most, Word* flags) {
-  for (int64_t i = 0; i < num_rows; ++i) flags[i] = 0;
-  for (int64_t distance = 1; distance <= most; ++distance) {
-    const Word bit = Word{1} << (distance - 1);
-    for (int64_t i = 0; i < num_rows; ++i) {
-      flags[i] |= words[i] == words[i - distance] ? bit : Word{0};
+struct FlagRepeats {
+  template <typename Word>
+  JAXFRAMES_ALWAYS_INLINE static void run(const Word* words, int64_t num_rows, int64_t most,
+                                          Word* flags) {
+    for (int64_t i = 0; i < num_rows; ++i) flags[i] = 0;
+    for (int64_t distance = 1; distance <= most; ++distance) {
+      const Word bit = Word{1} << (distance - 1);
+      for (int64_t i = 0; i < num_rows; ++i) {
+        flags[i] |= words[i] == words[i - distance] ? bit : Word{0};
+      }
     }
   }
-}
-
-#if defined(__x86_64__)
-template <typename Word>
-__attribute__((target("avx2"))) void flag_repeats_avx2(const Word* words, int64_t num_rows,
-                                                       Word* flags) {
-  flag_repeats_before(words, num_rows, kMostRunRows - 1, flags);
-}
-#endif
-
-template <typename Word>
-void flag_repeats(const Word* words, int64_t num_rows, Word* flags) {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) return flag_repeats_avx2(words, num_rows, flags);
-#endif
-  flag_repeats_before(words, num_rows, kMostRunRows - 1, flags);
-}
+};
 
 // Counts the distinct words of each segment of a part; false unless its rows are in order, and at
 // most `kMostRunRows` in a segment.
@@ -63,10 +50,11 @@ bool count_distinct_in_order(const SegmentIds<int32_t>& rows, const Word* words,
     // The first rows have fewer before them.
     const bool is_start = first < kMostRunRows;
     const int64_t num_rows = is_start ? 1 : std::min(kRepeatRows, part.end_row - first);
+    const int64_t most = std::min(first, kMostRunRows - 1);
     if (is_start) {
-      flag_repeats_before(words + first, 1, std::min(first, kMostRunRows - 1), flags);
+      FlagRepeats::run(words + first, num_rows, most, flags);
     } else {
-      flag_repeats(words + first, num_rows, flags);
+      run_with_widest_vectors<FlagRepeats>(words + first, num_rows, most, flags);
     }
     for (int64_t i = 0; i < num_rows; ++i) {
       const uint64_t segment = rows.segment(first + i);

@@ -7,6 +7,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "base/vector_unit.h"
+
 namespace jaxframes {
 
 // A number in a register with selections by bit operations. With short segments a branch on heads
@@ -30,9 +32,8 @@ struct Register {
 // through memory or another register file.
 template <typename T>
 struct Register<T, std::enable_if_t<std::is_floating_point_v<T>>> {
-  using Bits __attribute__((vector_size(16))) =
-      std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
-  using Type __attribute__((vector_size(16))) = T;
+  using Bits = Lanes16<std::conditional_t<sizeof(T) == 4, int32_t, int64_t>>;
+  using Type = Lanes16<T>;
 
   static Type load(T value) { return Type{value}; }
   static T value(Type a) { return a[0]; }

@@ -66,8 +66,8 @@ void check_instructions() {
   for (Number& number : numbers) number = static_cast<Number>(random_bits()() % 1000003) / 7;
   double sums[8], rests[8], others[8], other_rests[8];
   const internal::SquaredDistance<double, true> term{0.3};
-  internal::add_blocks(numbers.data(), 8, term, sums, rests);
-  internal::sum_blocks(numbers.data(), 8, term, others, other_rests);
+  internal::AddBlocks::run(numbers.data(), 8, term, sums, rests);
+  run_with_widest_vectors<internal::AddBlocks>(numbers.data(), 8, term, others, other_rests);
   CHECK(std::memcmp(sums, others, sizeof(sums)) == 0);
   CHECK(std::memcmp(rests, other_rests, sizeof(rests)) == 0);
 }
