@@ -15,7 +15,7 @@ from ...primitives.staging import tiered
 from ...shardings._compat import explicit_sharding
 from ..align._common_types import keys_of_two_units
 from ..align._number_keys import number_keys
-from ..table._column import Array, Column, of_family, plain
+from ..table._column import Array, Column, of_family, plain, select
 from ..table._distinct_values import through_values
 from ..table._exact_numbers import index_of
 from ..table._layout import ONE_DEVICE, Layout
@@ -104,17 +104,12 @@ def _flags_of_codes(column: Column, listed: object) -> Array:
     return look_up(column.data, flags, missing.isin(listed).to_numpy(np.bool_)[0])
 
 
-@tiered
-def _by_truth(flags: Array, if_true: Array, if_false: Array) -> Array:
-    return jnp.where(flags, if_true, if_false)
-
-
 def _flags_of_numbers(column: Column, listed: object, layout: Layout) -> Array | None:
     """Flags the numbers and bools of a column that are listed; None for other dtypes."""
     keys = index_of(listed)
     if column.is_bool:
         has_false, has_true = pd.Series([False, True]).isin(listed)
-        flags = _by_truth(column.data, np.bool_(has_true), np.bool_(has_false))
+        flags = select(column.data, np.bool_(has_true), np.bool_(has_false))
     else:
         # Bools count as 0 and 1.
         numbers = keys.astype(np.int8) if keys.dtype == np.bool_ else keys

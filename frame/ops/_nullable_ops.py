@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ...primitives.staging import tiered
-from ..table._column import NAT, Array, Column, Scalar, of_family, plain
+from ..table._column import NAT, Array, Column, Scalar, of_family, plain, select
 from ..table._dtypes import wide
 from ..table._nullable import Family
 from ._array_ops import COMPARISONS, LOGIC, SYMBOLS
@@ -38,7 +38,7 @@ def _default_operand(op: str, side: Any, other: Any, fill: int) -> Any:
             column = _signed(column)
         if column.valid is None or not column.is_numeric:
             return column
-        data = _filled(column.data, column.valid, np.asarray(fill).astype(column.dtype))
+        data = select(column.valid, column.data, np.asarray(fill).astype(column.dtype))
         return Column(data, None, column.type)
     if side.value is pd.NA or (side.value is None and other.family == "arrow"):
         # Any value of the other's kind: the result is missing.
@@ -68,11 +68,6 @@ def _signed(column: Column) -> Column:
     if column.dtype != np.uint64:
         return column
     return column.with_arrays((column.data.astype(np.int64), column.valid))
-
-
-@tiered
-def _filled(data: Array, valid: Array, fill: Any) -> Array:
-    return jnp.where(valid, data, fill)
 
 
 class _Side(NamedTuple):

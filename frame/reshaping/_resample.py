@@ -116,10 +116,6 @@ class Resampler(BinReductions):
             return self._grouped.bfill(limit)
         return self._at_starts("bfill", limit)
 
-    def nearest(self, limit: int | None = None) -> Any:
-        """The row nearest to the time at which each bin starts; see `reindex`."""
-        return self._at_starts("nearest", limit)
-
     def interpolate(
         self,
         method: str = "linear",

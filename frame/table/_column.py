@@ -372,6 +372,18 @@ def nan_unless(valid: Array, data: Array) -> Array:
     return jnp.where(valid, data.astype(wide(np.float64)), jnp.nan)
 
 
+@tiered
+def zero_unless(valid: Array, data: Array) -> Array:
+    """The numbers, zero where they are not valid."""
+    return jnp.where(valid, data, data.dtype.type(0))
+
+
+@tiered
+def select(flags: Array, if_true: Any, if_false: Any) -> Array:
+    """The values of one of two arrays or numbers of one dtype, by flags."""
+    return jnp.where(flags, if_true, if_false)
+
+
 def common_family(columns: Sequence[Column]) -> Family | None:
     """The family of what columns have in common: a nullable one if any is nullable."""
     families = [column.family for column in columns]

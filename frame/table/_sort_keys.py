@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...primitives.staging import tiered
-from ._column import Array, Column
+from ._column import Array, Column, zero_unless
 
 
 def ordered_keys(
@@ -26,7 +26,7 @@ def ordered_keys(
     elif column.valid is not None:
         missing = ((column.missing(), False),)
     if column.is_numeric:
-        key = data if column.valid is None else _zero_unless(column.valid, data)
+        key = data if column.valid is None else zero_unless(column.valid, data)
         keys = _parts(key) if column.dtype.kind == "c" else (key,)
         return (*missing, *((one, descending) for one in keys))
     return (*missing, (_unsigned_order(data, column.type.has_codes, descending), False))
@@ -40,11 +40,6 @@ def unhashable(column: Column) -> TypeError:
         f"unhashable type: '{name}', got a column of lists for keys. Use explode() for a row for "
         "each value, or .list.len() and .list[i]."
     )
-
-
-@tiered
-def _zero_unless(valid: Array, data: Array) -> Array:
-    return jnp.where(valid, data, data.dtype.type(0))
 
 
 def group_keys(column: Column) -> tuple[Array, ...]:
