@@ -12,10 +12,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...shardings._compat import is_x64_enabled, like_varying
-from ..contract._associative_scan import associative_scan
 from ..contract._take import take_rows
 from ..contract._typing import Array
-from ..kernels.join._pair_counts import MOST_PAIRS, saturating_add
+from ..kernels.join._pair_counts import MOST_PAIRS, running_total, saturating_add
 from ..kernels.move._compact import flagged_rows
 from ._axis import AxisName, num_shards_on
 from ._exchange import exchange, plan_runs
@@ -102,9 +101,9 @@ def _begins(num_copies: Array, axis_name: AxisName) -> tuple[Array, Array]:
         ends = num_copies
         own = jnp.zeros((), num_copies.dtype)
     else:
-        ends = _running_total(num_copies)
+        ends = running_total(num_copies)
         own = ends[-1]
-    of_shards = _running_total(jax.lax.all_gather(own, axis_name, to="invarying"))
+    of_shards = running_total(jax.lax.all_gather(own, axis_name, to="invarying"))
     shard = jax.lax.axis_index(axis_name)
     before = jnp.where(shard == 0, jnp.zeros_like(own), of_shards[jnp.maximum(shard - 1, 0)])
     begins = jnp.concatenate([jnp.zeros_like(ends[:1]), ends[:-1]])
@@ -112,13 +111,6 @@ def _begins(num_copies: Array, axis_name: AxisName) -> tuple[Array, Array]:
         return before + begins, of_shards[-1]
     begins = saturating_add(before.astype(jnp.uint32), begins.astype(jnp.uint32))
     return begins.astype(jnp.int32), of_shards[-1]
-
-
-def _running_total(counts: Array) -> Array:
-    if is_x64_enabled():
-        return jnp.cumsum(counts, dtype=jnp.int64)
-    totals = associative_scan(saturating_add, counts.astype(jnp.uint32))
-    return totals.astype(jnp.int32)
 
 
 def bounds_of_shares(total: Array, dealing: Dealing) -> Array:

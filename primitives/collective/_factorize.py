@@ -11,6 +11,7 @@ from ...shardings._compat import like_varying
 from ..contract._arguments import as_capacity, as_keys, as_num_valid
 from ..contract._take import take_rows, take_rows_or_zeros
 from ..contract._typing import Array, ArrayLike, Integer, Keys
+from ..kernels.scan._running import running_count
 from ..local import Factorized
 from ..local.parts import find_runs, select_rows, unique_columns_of
 from ._axis import AxisName, as_shards, num_shards_on
@@ -139,7 +140,7 @@ def _number_first_rows(
 
     # Each first row assigns a group id to its key; all shards with the key receive it.
     before = total_before(jnp.sum(is_first, dtype=jnp.int32), dtype, axis_name)
-    numbers = before + jnp.cumsum(is_first, dtype=dtype) - 1
+    numbers = before + running_count(is_first).astype(dtype) - 1
     numbers = take_rows_or_zeros(numbers, row_ids, is_first_key)
     words = exchange(pack_rows(numbers), sent, num_arrived, axis_name, transport)
     numbers, _ = arrived.first_rows(unpack_rows(words, numbers), num_arrived)

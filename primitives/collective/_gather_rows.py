@@ -22,6 +22,7 @@ from ..contract._key_bits import ordered_word
 from ..contract._take import take_rows, take_rows_or_zeros
 from ..contract._typing import Array, ArrayLike, Integer, PyTree
 from ..kernels.move._compact import flagged_rows
+from ..kernels.scan._running import running_count
 from ..kernels.sort._lower_bound import lower_bound
 from ..kernels.sort._radix_sort import sort_words_with_row_ids
 from ._axis import AxisName, as_shards, num_shards_on
@@ -200,7 +201,7 @@ def _distinct(ids: Array, num_valid: Array) -> tuple[Array, Array, Array]:
     is_head = jnp.concatenate([sorted_ids[:1] >= 0, sorted_ids[1:] != sorted_ids[:-1]])
     is_head &= (sorted_ids >= 0) & (jax.lax.iota(jnp.int32, num_ids) < num_valid)
     heads, count = flagged_rows(is_head, num_ids, num_valid)
-    positions = jnp.maximum(jnp.cumsum(is_head, dtype=jnp.int32) - 1, 0)
+    positions = jnp.maximum(running_count(is_head) - 1, 0)
     id_positions = (
         jnp.zeros_like(positions)
         .at[row_ids]

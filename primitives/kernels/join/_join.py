@@ -26,8 +26,9 @@ from ._pair_counts import (
     total_pairs,
     unmatched_rows,
 )
-from ._run_match import RunMatch, match_by_runs, pairs_by_runs
-from ._sorted_match import SortedMatch, match_by_sort, outer_pairs_by_shifts, pairs_by_shifts
+from ._row_match import RowMatch
+from ._run_match import match_by_runs, pairs_by_runs
+from ._sorted_match import match_by_sort, outer_pairs_by_shifts, pairs_by_shifts
 
 # The numbers of the kernel.
 _HOW_NUMBERS = {"inner": 0, "left": 1, "outer": 2, "semi": 3, "anti": 4}
@@ -57,8 +58,7 @@ class Matches(NamedTuple):
     """The matches of two sides, from which pairs are written.
 
     On TPU, and with the kernels on CUDA, `groups` begin with the start of the matches of each left
-    row in `right_rows`, and `offsets` begin with their number; see `SortedMatch` and `RunMatch`, of
-    outer joins too.
+    row in `right_rows`, and `offsets` begin with their number; see `RowMatch`, of outer joins too.
 
     Attributes:
         groups: the group id of each valid left row, then of each right row; arbitrary in padding.
@@ -241,7 +241,7 @@ def _run_pairs(matches: Matches, how: GroupedHow, capacity: int) -> Pairs:
     return Pairs(*rows, _as_count(matches.total), *matches[-2:])
 
 
-def _of_rows(match: SortedMatch | RunMatch, left: Side, right: Side) -> Matches:
+def _of_rows(match: RowMatch, left: Side, right: Side) -> Matches:
     """Matches of left rows, without groups."""
     length = left.words.shape[0] + right.words.shape[0]
     groups, offsets = resized(match.begins, length), resized(match.num_matches, length + 2)

@@ -88,11 +88,8 @@ def expand(num_copies: Array, capacity: int) -> tuple[Array, Array, Array]:
 
 def _expand_by_scatter(num_copies: Array, capacity: int) -> tuple[Array, Array, Array]:
     """The definition."""
-    if is_x64_enabled():
-        ends = jnp.minimum(running("add", num_copies.astype(jnp.int64)), np.int64(MOST_PAIRS))
-    else:
-        ends = associative_scan(saturating_add, num_copies.astype(jnp.uint32))
-    ends = ends.astype(jnp.int32)
+    ends = running_total(num_copies)
+    ends = jnp.minimum(ends, ends.dtype.type(MOST_PAIRS)).astype(jnp.int32)
     begins = jnp.concatenate([jnp.zeros_like(ends[:1]), ends[:-1]])
     positions = jnp.where(num_copies > 0, begins, capacity)
     zeros = like_varying(jnp.zeros((capacity,), jnp.int32), positions)
@@ -112,6 +109,13 @@ def _expand_by_shifts(num_copies: Array, capacity: int) -> tuple[Array, Array, A
     items, firsts = repeat_by_shifts(begins, num_copies > 0, (rows, begins), capacity)
     copies = jax.lax.iota(jnp.int32, capacity) - firsts
     return items, copies, _saturating_sum(num_copies)
+
+
+def running_total(counts: Array) -> Array:
+    """The sum of non-negative counts up to each one: int64, or saturating int32."""
+    if is_x64_enabled():
+        return running("add", counts.astype(jnp.int64))
+    return associative_scan(saturating_add, counts.astype(jnp.uint32)).astype(jnp.int32)
 
 
 def _saturating_sum(numbers: Array) -> Array:

@@ -6,8 +6,6 @@ left row where its matches begin and how many there are. The pass returns both t
 the left row.
 """
 
-from typing import NamedTuple
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -20,35 +18,10 @@ from ..sort._number_runs import number_runs
 from ..sort._radix_sort import sort_columns
 from ._grouped_sides import Side, selected_one_after_the_other
 from ._pair_counts import GroupedHow, expand, pairs_of_row, total_pairs
-
-# In place of the left row of a sorted row: the row is a right one.
-_RIGHT = np.int32(-1)
+from ._row_match import RIGHT, RowMatch, pairs_of_position
 
 
-class RunMatch(NamedTuple):
-    """The matches of each left row; of an outer join the rows of both sides in their order.
-
-    Attributes:
-        begins: where the matches of each left row begin in `right_rows`, zero in padding; of an
-            outer join the left row at each position, -1 for a right row, -2 for padding.
-        num_matches: the number of matches of a left row; zero in padding. In an outer join, the
-            last right row of a word without a left row holds the number of such right rows; other
-            right rows hold zero.
-        right_rows: the right rows in the order of their words, then of their ids.
-        total: the number of pairs: int64, or int32 without x64 mode, which saturates.
-        num_unmatched_left: the number of left rows without a match.
-        num_unmatched_right: the number of right rows without a match.
-    """
-
-    begins: Array
-    num_matches: Array
-    right_rows: Array
-    total: Array
-    num_unmatched_left: Array
-    num_unmatched_right: Array
-
-
-def match_by_runs(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -> RunMatch:
+def match_by_runs(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -> RowMatch:
     """Finds the matches of each left row."""
     num_left, num_right = left.words.shape[0], right.words.shape[0]
     num_rows = num_left + num_right
@@ -71,7 +44,7 @@ def match_by_runs(left: Side, right: Side, column: OrderedWord, how: GroupedHow)
     )
     if is_outer:
         is_left = begins >= 0
-        num_pairs = _pairs_of_position(begins, num_matches)
+        num_pairs = pairs_of_position(begins, num_matches)
         total = total_pairs(jnp.ones_like(begins), num_pairs, "inner")
         num_unmatched_right = jnp.sum(jnp.where(is_left, 0, num_matches), dtype=jnp.int32)
     else:
@@ -83,12 +56,7 @@ def match_by_runs(left: Side, right: Side, column: OrderedWord, how: GroupedHow)
         num_matched = jnp.sum(jnp.where(is_first, num_matches, 0), dtype=jnp.int32)
         num_unmatched_right = right.num_valid - num_matched
     num_unmatched_left = jnp.sum(is_left & (num_matches == 0), dtype=jnp.int32)
-    return RunMatch(begins, num_matches, right_rows, total, num_unmatched_left, num_unmatched_right)
-
-
-def _pairs_of_position(left_rows: Array, num_matches: Array) -> Array:
-    """The number of pairs that each position of an outer join begins."""
-    return jnp.where(left_rows >= 0, jnp.maximum(num_matches, 1), num_matches)
+    return RowMatch(begins, num_matches, right_rows, total, num_unmatched_left, num_unmatched_right)
 
 
 def pairs_by_runs(
@@ -99,13 +67,13 @@ def pairs_by_runs(
     how: GroupedHow,
     capacity: int,
 ) -> tuple[Array, Array]:
-    """The left and the right rows of the pairs of a `RunMatch`; -1 for no match."""
+    """The left and the right rows of the pairs of a `RowMatch`; -1 for no match."""
     rows = jax.lax.iota(jnp.int32, begins.shape[0])
     if how == "outer":
         left_rows = begins
-        num_pairs = _pairs_of_position(left_rows, num_matches)
+        num_pairs = pairs_of_position(left_rows, num_matches)
         # The right rows up to each position are those before its matches, and its matches.
-        num_right = number_runs(left_rows == _RIGHT, jnp.int32(left_rows.shape[0])) + np.int32(1)
+        num_right = number_runs(left_rows == RIGHT, jnp.int32(left_rows.shape[0])) + np.int32(1)
         begins = num_right - num_matches
     else:
         left_rows = None

@@ -7,8 +7,6 @@ Pairs are left rows that are repeated; see `repeat_by_shifts`. Their right rows 
 which would take a gather; see `gather_by_sorts`.
 """
 
-from typing import NamedTuple
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -23,33 +21,10 @@ from ..sort._put_back import put_back
 from ..sort._radix_sort import sort_columns
 from ._grouped_sides import Side, one_after_the_other
 from ._pair_counts import GroupedHow, pairs_of_row, total_pairs
-
-# In place of a left row: a right row without a match, one with a match, and padding.
-_ALONE, _MATCHED, _PADDING = (np.int32(number) for number in (-1, -2, -3))
+from ._row_match import PADDING, RIGHT, RowMatch, pairs_of_position
 
 
-class SortedMatch(NamedTuple):
-    """The matches of each left row; of an outer join the rows of both sides in their order.
-
-    Attributes:
-        begins: where the matches of each left row begin in `right_rows`; of an outer join the left
-            row at each position, or what is there.
-        num_matches: the number of matches of a left row; zero in padding.
-        right_rows: the right rows in the order of their words, then of their ids.
-        total: the number of pairs: int64, or int32 without x64 mode, which saturates.
-        num_unmatched_left: the number of left rows without a match.
-        num_unmatched_right: the number of right rows without a match.
-    """
-
-    begins: Array
-    num_matches: Array
-    right_rows: Array
-    total: Array
-    num_unmatched_left: Array
-    num_unmatched_right: Array
-
-
-def match_by_sort(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -> SortedMatch:
+def match_by_sort(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -> RowMatch:
     """Finds the matches of each left row."""
     num_left, num_right = left.words.shape[0], right.words.shape[0]
     words = one_after_the_other(left.words, right.words, left.num_valid)
@@ -72,17 +47,19 @@ def match_by_sort(left: Side, right: Side, column: OrderedWord, how: GroupedHow)
     if how == "outer":
         # Left rows come first in a run, so its head tells whether it has one.
         heads = jax.lax.cummax(jnp.where(is_head, 2 * positions + is_left.astype(jnp.int32), 0))
-        of_right = jnp.where((heads & 1) != 0, _MATCHED, _ALONE)
-        begins = jnp.where(is_left, ids, jnp.where(is_right, of_right, _PADDING))
-        num_matches_of_rows = num_matches
-        total = total_pairs(jnp.ones_like(begins), _pairs_of_position(begins, num_matches), "inner")
+        is_alone = is_right & ((heads & 1) == 0)
+        begins = jnp.where(is_left, ids, jnp.where(is_right, RIGHT, PADDING))
+        # Each right row without a match begins one pair.
+        num_matches_of_rows = jnp.where(is_alone, 1, num_matches)
+        num_pairs = pairs_of_position(begins, num_matches_of_rows)
+        total = total_pairs(jnp.ones_like(begins), num_pairs, "inner")
     else:
         of_left = (num_before, num_matches)
         begins, num_matches_of_rows = rows_of_side(is_left, ids, of_left, num_left, num_valid)
         total = total_pairs(is_left.astype(jnp.int32), num_matches, how)
     right_ids = ids - left.num_valid
     (right_rows,), _ = select_words(is_right, (right_ids,), num_right, num_valid)
-    return SortedMatch(
+    return RowMatch(
         begins,
         num_matches_of_rows,
         right_rows,
@@ -111,20 +88,14 @@ def rows_of_side(
     return put_back(jnp.where(rows < count, row_ids, rows), columns_of_side)
 
 
-def _pairs_of_position(left_rows: Array, num_matches: Array) -> Array:
-    """The number of pairs that each position of an outer join begins."""
-    of_right = (left_rows == _ALONE).astype(jnp.int32)
-    return jnp.where(left_rows >= 0, jnp.maximum(num_matches, 1), of_right)
-
-
 def outer_pairs_by_shifts(
     left_rows: Array, num_matches: Array, right_rows: Array, capacity: int
 ) -> tuple[Array, Array]:
-    """The left and the right rows of the pairs of an outer `SortedMatch`; -1 for no row."""
-    is_right = (left_rows == _ALONE) | (left_rows == _MATCHED)
+    """The left and the right rows of the pairs of an outer `RowMatch`; -1 for no row."""
+    is_right = left_rows == RIGHT
     # The right rows before a left row, and before a right row without a match.
     begins = jnp.cumsum(is_right, dtype=jnp.int32) - is_right.astype(jnp.int32)
-    num_copies = _pairs_of_position(left_rows, num_matches)
+    num_copies = pairs_of_position(left_rows, num_matches)
     has_right = is_right | (num_matches > 0)
     left_rows = jnp.maximum(left_rows, -1)
     return _write_pairs(left_rows, num_copies, has_right, begins, right_rows, capacity)
@@ -138,7 +109,7 @@ def pairs_by_shifts(
     how: GroupedHow,
     capacity: int,
 ) -> tuple[Array, Array]:
-    """The left and the right rows of the pairs of a `SortedMatch`; -1 for no match."""
+    """The left and the right rows of the pairs of a `RowMatch`; -1 for no match."""
     rows = jax.lax.iota(jnp.int32, begins.shape[0])
     num_copies = jnp.where(rows < num_left, pairs_of_row(num_matches, how), 0)
     if how in ("semi", "anti"):
