@@ -91,7 +91,7 @@ def merge(
             "left_index": left_index, "right_index": right_index, "sort": sort,
             "suffixes": tuple(suffixes), "indicator": indicator, "validate": validate,
         }  # fmt: skip
-        return plan._merge(left, right, **options)
+        return plan._merge_plans(left, right, **options)
     keys = KeyArguments(on, left_on, right_on, left_index, right_index)
     arguments = left, right, how, keys, sort, suffixes, indicator, validate, capacity
     # Concrete frames are merged eagerly even inside jit, so that the result needs no capacity.

@@ -66,10 +66,9 @@ class FrameGroupBy(FrameGroupByValueCounts, FrameGroupByCorrelation, _GroupBy):
         return SeriesGroupBy(frame, frame._labels.take([position]), [position], self._grouped)
 
     def __getattr__(self, name: str) -> Any:
-        if not name.startswith("_"):
-            source: Any = self._source
-            if name in source._labels:
-                return self[name]
+        # Groups that `copy` has just made have no frame yet.
+        if name in getattr(self.__dict__.get("_source"), "_labels", ()):
+            return self[name]
         raise _absent(self, name)
 
 

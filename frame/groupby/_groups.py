@@ -144,7 +144,12 @@ def _with_first_zeros(
     if len(keys) == 1:
         return tuple(unique)
     return tuple(
-        Column(_with_first_zero(column.data, key.data, table.num_rows, table.layout))
+        column.with_arrays(
+            (
+                _with_first_zero(column.data, key.data, table.num_rows, table.layout),
+                column.valid,
+            )
+        )
         if key.is_float and key.dtype.kind == "f"
         else column
         for key, column in zip(keys, unique, strict=True)

@@ -248,7 +248,7 @@ class FrameSelection(FrameBase, RowSelection):
 
     def __getattr__(self, name: str) -> Any:
         # A frame that `copy` or `pickle` has just made has no labels yet.
-        labels = () if name.startswith("_") else self._labels
+        labels = self.__dict__.get("_labels", ())
         if name in labels:
             return self[name]
         return _absent_attribute(self, "JaxFrame", name, labels)

@@ -121,10 +121,12 @@ class FrameShape(FrameBase, Shape):
         return pd.Series(dtypes, index=self._labels.index, dtype=object)
 
     def __setattr__(self, name: str, value: object) -> None:
-        if name.startswith("_") or hasattr(type(self), name):
+        if name in self.__dict__ or hasattr(type(self), name):
             object.__setattr__(self, name, value)
-        elif name in self._labels:
+        elif name in self.__dict__.get("_labels", ()):
             self[name] = value
+        elif name.startswith("_"):
+            object.__setattr__(self, name, value)
         else:
             raise AttributeError(
                 f"JaxFrame: columns cannot be created by attribute, got {name!r}. "

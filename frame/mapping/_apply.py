@@ -57,7 +57,8 @@ class Row:
         return self._values[label]
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
+        # Python itself looks for names with two underscores.
+        if name.startswith("__") or name in ("_values", "_others"):
             raise AttributeError(name)
         try:
             return self[name]

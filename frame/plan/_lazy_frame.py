@@ -78,7 +78,8 @@ class FramePlan(RecordedFrame, Lazy):
         raise TypeError("a LazyFrame is immutable. Use assign().")
 
     def __getattr__(self, name: str) -> Any:
-        if not name.startswith("_") and name in self._plan.labels:
+        # A plan that `copy` or `pickle` has just made has no root yet.
+        if name != "_plan" and name in self._plan.labels:
             return self[name]
         if not name.startswith("_") and hasattr(NDFrame.frame_class, name):
             raise self._unheld(name)
@@ -220,7 +221,7 @@ class FramePlan(RecordedFrame, Lazy):
 
     # Several frames.
 
-    def _merge(self, left: object, right: object, **options: object) -> Self:
+    def _merge_plans(self, left: object, right: object, **options: object) -> Self:
         plans = as_plan(left, "merge"), as_plan(right, "merge")
         plain = {"suffixes": ("_x", "_y")}
         options = {

@@ -50,7 +50,8 @@ class LazyGroupBy(RecordedGroups):
         return LazyGroupBy(self._plan, self._groups, list(key) if isinstance(key, list) else key)
 
     def __getattr__(self, name: str) -> Any:
-        if not name.startswith("_") and name in self._plan:
+        # Groups that `copy` has just made have no plan yet.
+        if name != "_plan" and name in self._plan:
             return self[name]
         if name.startswith("_") or not hasattr(FrameGroupBy, name):
             raise AttributeError(f"'LazyGroupBy' object has no attribute {name!r}")

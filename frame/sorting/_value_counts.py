@@ -69,6 +69,11 @@ def counted_categories(column: Column, table: Table) -> tuple[Table, Column]:
     return rows, Column(cast_exactly(counts, wide(np.int64)))
 
 
+def counts_missing_last(column: Column) -> bool:
+    """Whether a series counts its missing value after all others, as pandas does for Int64."""
+    return column.family == "masked" and column.kind != "string"
+
+
 @functools.partial(tiered, static_argnums=2)
 def _is_counted(is_missing: Array, counts: Array, dropna: bool) -> Array:
     """Flags the categories that are counted: all, and the missing value where a row has it."""
@@ -81,13 +86,18 @@ def _counts_of_rows(
     names: tuple[object, ...],
     dropna: bool,
     descending: bool | None,
+    missing_last: bool,
 ) -> Table:
-    """The counts of distinct rows, which label them, in the order of the counts or of the rows."""
+    """The counts of distinct rows, which label them, in the order of the counts or of the rows.
+
+    With `missing_last` the missing value of the first column follows all equal counts.
+    """
     distinct, counts = counted(columns, table)
     shown = [without_missing(column) for column in distinct.columns]
     has_value = [~column.missing() for column in shown if dropna and column.can_miss]
     keeps = functools.reduce(jnp.logical_and, has_value) if has_value else None
-    return _by_count(distinct, counts, keeps, names, descending)
+    is_last = distinct.columns[0].missing() if missing_last and not dropna else None
+    return _by_count(distinct, counts, keeps, names, descending, is_last)
 
 
 def _by_count(
@@ -96,14 +106,19 @@ def _by_count(
     keeps: Array | None,
     names: tuple[object, ...],
     descending: bool | None,
+    is_last: Array | None = None,
 ) -> Table:
-    """The counts of the rows to be kept, sorted unless `descending` is None."""
+    """The counts of the rows to be kept, sorted unless `descending` is None.
+
+    Rows that `is_last` flags follow all others of the same count.
+    """
     table = distinct.replace(columns=(counts,), index=_labels(distinct.columns, names))
     if keeps is not None:
         table = filter_rows(table, keeps)
-    if descending is not None:
-        table = sort_rows(table, [(table.columns[0].data, descending)])
-    return table
+    keys = [] if descending is None else [(table.columns[0].data, descending)]
+    if is_last is not None:
+        keys.append((is_last, False))
+    return sort_rows(table, keys)
 
 
 def _labels(levels: Sequence[Column], names: tuple[object, ...]) -> RowIndex:
@@ -124,10 +139,11 @@ def _counts_together(
     names: tuple[object, ...],
     dropna: bool,
     descending: bool | None,
+    missing_last: bool,
 ) -> Table:
     """`_counts_of_rows` in one program."""
     counts, rows, num_rows = at_once(
-        _count_rows, tuple(map(bare, columns)), table.num_rows, dropna, descending
+        _count_rows, tuple(map(bare, columns)), table.num_rows, dropna, descending, missing_last
     )
     return table.replace(
         columns=(Column(counts),),
@@ -136,13 +152,17 @@ def _counts_together(
     )
 
 
-@functools.partial(tiered, static_argnums=(2, 3))
+@functools.partial(tiered, static_argnums=(2, 3, 4))
 def _count_rows(
-    columns: tuple[Column, ...], num_rows: Count, dropna: bool, descending: bool | None
+    columns: tuple[Column, ...],
+    num_rows: Count,
+    dropna: bool,
+    descending: bool | None,
+    missing_last: bool,
 ) -> tuple[Array, Any, Count]:
     names = (None,) * len(columns)
     table = Table(columns, RANGE, num_rows)
-    table = _counts_of_rows(columns, table, names, dropna, descending)
+    table = _counts_of_rows(columns, table, names, dropna, descending, missing_last)
     arrays = tuple(level.arrays for level in table.index.stored)
     return table.columns[0].data, arrays, table.num_rows
 
@@ -171,7 +191,8 @@ class ValueCounts(NDFrame):
         else:
             is_small = _is_small(columns, self._table)
             count = _counts_together if is_small else _counts_of_rows
-            table = count(columns, self._table, names, dropna, descending)
+            missing_last = isinstance(self, SeriesBase) and counts_missing_last(columns[0])
+            table = count(columns, self._table, names, dropna, descending, missing_last)
         if isinstance(self, FrameBase) and any(column.kind == "object" for column in columns):
             # As the keys of groups.
             levels = inferred_labels(table.index.stored, table.num_rows)

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..combining._concat import concat
 from ..plan._node import Call, Node
+from ..sorting._value_counts import counts_missing_last
 from ..table._arguments import listed
 from ..table._column import of_family
 from ..table._column_labels import Labels
@@ -187,8 +188,11 @@ def counted(node: Call, stage: Stage, batch_rows: int, steps: Steps) -> Stage:
     grouping = Grouping(tuple(keys), (), (Output(0, "size"),), dropna, is_numbered=True)
     # Equal counts are in the order of the first rows.
     by, directions = (ROW,), (True,)
+    flags_missing = is_series and not dropna and counts_missing_last(columns[0])
+    if flags_missing:
+        by, directions = (_IS_MISSING, *by), (True, *directions)
     if arguments.get("sort", True):
-        by, directions = ("o0", ROW), (is_ascending, True)
+        by, directions = ("o0", *by), (is_ascending, *directions)
     order = Order(by, directions)
     keyed = applied(lambda batch: keyed_columns(batch, labels, keys), stage, empty)
     step, layout = steps.following(empty._layout), empty._layout
@@ -204,6 +208,8 @@ def counted(node: Call, stage: Stage, batch_rows: int, steps: Steps) -> Stage:
                 return
             total = [0]
             rows = _summed(states.rows(), total)
+            if flags_missing:
+                rows = (frame.assign(**{_IS_MISSING: frame["k0"].isna()}) for frame in rows)
             is_spilled = states.is_spilled
             if is_spilled:
                 rows = in_order(from_first(rows), order, batch_rows, ordering)
@@ -223,6 +229,10 @@ def counted(node: Call, stage: Stage, batch_rows: int, steps: Steps) -> Stage:
         return counts._of(table.replace(index=index), node.empty._name)
 
     return Stage(lambda: joined(pieces(), node.empty), True, node.empty, pieces)
+
+
+# The column that sorts the missing value behind equal counts.
+_IS_MISSING = "is missing"
 
 
 def _summed(frames: Iterable[Any], total: list[int]) -> Iterator[Any]:

@@ -15,7 +15,7 @@ class LazyBase:
             "Call collect() first."
         )
 
-    def _merge(self, left: object, right: object, **options: object) -> Any:
+    def _merge_plans(self, left: object, right: object, **options: object) -> Any:
         """`merge` of this side and another."""
         raise TypeError(
             f"Can only merge Series or DataFrame objects, a {type(self).__name__} was passed. "

@@ -68,10 +68,12 @@ class Windows(WindowApply, WindowStatistics):
         return selected
 
     def __getattr__(self, name: str) -> Any:
+        # Windows that `copy` has just made have no frame yet.
+        of = self.__dict__.get("_of")
+        if isinstance(of, FrameBase) and name in of._labels:
+            return self[name]
         if name.startswith("_"):
             raise AttributeError(name)
-        if isinstance(self._of, FrameBase) and name in self._of._labels:
-            return self[name]
         kind = "rolling" if self._window is not None else "expanding"
         if name in LACKING["Windows"]:
             raise NotImplementedError(

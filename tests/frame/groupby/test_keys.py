@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
+import jax
 import numpy as np
 import pandas as pd
 import pytest
 from frame_examples import complexes, mixed_frame
-from frame_parity import assert_parity, assert_same_error
+from frame_parity import assert_parity, assert_same, assert_same_error, on_device
 
 WAYS_TO_GROUP = (
     {},
@@ -29,6 +30,30 @@ def test_several_keys(keys):
         lambda f: tuple(f.groupby(keys, **how)["i"].sum() for how in WAYS_TO_GROUP),
         mixed_frame(),
         ways=["eager"],
+    )
+
+
+@pytest.mark.parametrize("dtype", ["Float64", "Float32", "double[pyarrow]"])
+def test_several_keys_of_nullable_floats_keep_their_dtype(dtype):
+    frame = pd.DataFrame(
+        {"k": [1, 1, 2, 1], "x": pd.array([5, None, 3, 5], dtype), "i": [1, 2, 3, 4]}
+    )
+
+    def grouped(f):
+        return (
+            f.groupby(["k", "x"])["i"].sum(),
+            f.groupby(["x", "k"], dropna=False, as_index=False)["i"].sum(),
+        )
+
+    expected = grouped(frame)
+    ours = on_device(frame)
+    assert_same(grouped(ours), expected)
+    assert_same(jax.jit(grouped)(ours), expected)
+    for plan, one in zip(grouped(ours.lazy()), expected, strict=True):
+        assert_same(plan.collect(batch_rows=2), one)
+    assert_same(
+        ours.pivot_table(index="k", columns="x", values="i", aggfunc="sum"),
+        frame.pivot_table(index="k", columns="x", values="i", aggfunc="sum"),
     )
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Attributes of frames and series: size, labels, dtypes and names."""
 
+import copy
+
 import jax
 import pandas as pd
 import pytest
@@ -66,3 +68,31 @@ def test_size_is_an_array_inside_jit():
     assert (bool(is_empty), bool(none_left)) == (False, True)
     with pytest.raises(NotImplementedError, match="shape"):
         jax.jit(len)(ours)
+
+
+def test_columns_with_leading_underscores():
+    frame = pd.DataFrame({"_k": [1, 2, 1], "_id": [3, 5, 4], "x": [1.0, 2.0, 4.0]})
+
+    def run(f):
+        joined = f.merge(f[f._k == 1], on="_id", how="left", indicator=True)
+        return (
+            f[f._id > 3]._k,
+            joined[joined._merge == "left_only"][["_id"]],
+            f.groupby("x")._id.max(),
+        )
+
+    expected = run(frame)
+    ours = on_device(frame)
+    assert_same(run(ours), expected)
+    assert_same(tuple(one.collect() for one in run(ours.lazy())), expected)
+    assert_same(ours.rolling(2)._id.sum(), frame.rolling(2)._id.sum())
+    assert_same(
+        ours.apply(lambda row: row._id + row.x, axis=1),
+        frame.apply(lambda row: row._id + row.x, axis=1),
+    )
+    ours._id = frame._id = 7
+    assert_same(ours, frame)
+    for one in (ours, ours.lazy()):
+        assert list(copy.copy(one)) == list(frame)
+        with pytest.raises(AttributeError, match="_no"):
+            one._no  # noqa: B018

@@ -94,3 +94,22 @@ def test_bools_with_missing_values_are_objects_in_batches_too():
         for batch_rows in (1, 3):
             plan = count(from_arrow(table).lazy())
             assert_same(plan.collect(batch_rows=batch_rows), expected)
+
+
+@pytest.mark.parametrize("dtype", ["Int8", "boolean", "string"])
+def test_the_missing_value_of_a_mask_follows_equal_counts(dtype):
+    values = ["b", None, "a", "b"] if dtype == "string" else [1, None, 0, 1]
+
+    def counts(s):
+        return tuple(
+            s.value_counts(dropna=False, **how)
+            for how in ({}, {"sort": False}, {"ascending": True, "normalize": True})
+        )
+
+    rows = pd.Series(values, dtype=dtype, name="x")
+    expected = counts(rows)
+    assert_same(counts(on_device(rows)), expected)
+    assert_same(jax.jit(counts)(on_device(rows)), expected)
+    plans = counts(on_device(rows.to_frame()).lazy()["x"])
+    for plan, one in zip(plans, expected, strict=True):
+        assert_same(plan.collect(batch_rows=2), one)
