@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from ._conversion import SeriesConversion
-from ._own_rows import spans_processes
 from ._parquet import FrameParquet, read_parquet
 
 
@@ -15,7 +14,7 @@ class FrameCheckpoint(FrameParquet):
     def _write_checkpoint(self, folder: Path) -> None:
         """Writes this process's rows into a new folder."""
         folder.mkdir(exist_ok=True)
-        is_shared = spans_processes(self._layout)
+        is_shared = self._layout.spans_processes
         self.to_parquet(folder if is_shared else folder / "part-00000.parquet")
 
     def _read_checkpoint(self, folder: Path) -> Any:

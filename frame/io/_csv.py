@@ -15,7 +15,7 @@ from ._csv_lines import csv_text
 from ._csv_options import CsvFormat, check_rest
 from ._csv_reader import CsvLabels, CsvReader, CsvValues
 from ._files._replacing import replacing
-from ._own_rows import own_pieces, spans_processes
+from ._own_rows import own_pieces
 from ._writing import target_of, without_dictionaries, write_content
 
 
@@ -133,7 +133,7 @@ def read_csv(
     if nrows is None and chunksize is None:
         return reader.whole()
     nrows, chunksize = _whole(nrows, "nrows"), _whole(chunksize, "chunksize")
-    if spans_processes(layout):
+    if layout.spans_processes:
         raise NotImplementedError(
             "read_csv: nrows and chunksize need rows of one process. Leave out sharding."
         )
@@ -214,7 +214,7 @@ class FrameCsv(FrameBase):
             ]
         )
         options = csv.WriteOptions(delimiter=sep, include_header=header)
-        if path_or_buf is not None and spans_processes(self._layout):
+        if path_or_buf is not None and self._layout.spans_processes:
             os.makedirs(path_or_buf, exist_ok=True)
             for name, piece in own_pieces(frame):
                 path = os.path.join(path_or_buf, f"part-{name}.csv")

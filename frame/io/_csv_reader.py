@@ -22,7 +22,7 @@ from ._csv_options import CsvFormat, arrow_type
 from ._csv_values import columns_of_times, with_thousands, with_times
 from ._files._malformed import naming_files
 from ._own_lines import own_lines
-from ._own_rows import spans_processes, table_of_processes
+from ._own_rows import table_of_processes
 
 
 class CsvLabels(NamedTuple):
@@ -119,7 +119,7 @@ class CsvReader:
     def whole(self) -> Any:
         """The frame of all rows."""
         text, style = self._text, self._style
-        if spans_processes(self._layout) and text.path is not None:
+        if self._layout.spans_processes and text.path is not None:
             self._check_own_lines()
             names = self._found.options.column_names
             convert = {**self._convert, "column_types": self._types}

@@ -29,13 +29,6 @@ from ._arrow import arrow_table
 from ._construction import as_arrow_table, is_arrow, table_of_arrow, table_of_data, with_layout
 
 
-def spans_processes(layout: Layout) -> bool:
-    """Whether other processes have some of the rows."""
-    if layout.mesh is None:
-        return False
-    return any(device.process_index != jax.process_index() for device in layout.mesh.devices.flat)
-
-
 def table_of_processes(
     own: Table, labels: Labels, layout: Layout, caller: str, *, is_own_range: bool = False
 ) -> Table:
@@ -221,7 +214,7 @@ class FrameOwnRows(FrameBase):
         """
         caller = "from_process_local"
         layout = layout_of(sharding, caller)
-        if not spans_processes(layout):
+        if not layout.spans_processes:
             return cls._of(*table_of_data(data, None, None, None, sharding))
         if is_arrow(data):
             arrow = as_arrow_table(data, caller)
@@ -241,7 +234,7 @@ class FrameOwnRows(FrameBase):
 
         On one process, all rows. The labels are those that the rows have in the whole frame.
         """
-        if not spans_processes(self._layout):
+        if not self._layout.spans_processes:
             return self._like(with_layout(self._table, ONE_DEVICE))
         pieces = [piece for _, piece in own_pieces(self, is_whole=True)]
         # The range of labels is that of the first piece, and the others follow.

@@ -17,12 +17,13 @@ from ..table._ndframe import FrameBase
 from ..table._nullable import Family, backend_family
 from ..table._table import Table
 from ._construction import table_of_arrow
+from ._dataset_schema import with_labels
 from ._files._footer import column_chunks
 from ._files._malformed import PARQUET, VERIFIED, check_filter, check_footers, reading
 from ._files._manifest import check_no_manifest, parquet_dataset
 from ._files._places import Place, found_at, place_of, places_of
 from ._files._replacing import adding_files, is_local_path, replacing
-from ._own_rows import own_pieces, spans_processes, table_of_processes
+from ._own_rows import own_pieces, table_of_processes
 
 
 def read_parquet(
@@ -68,7 +69,7 @@ def read_parquet(
         dataset = parquet_dataset(paths, "read_parquet", places[0].filesystem)
     names = None if columns is None else _with_index(dataset.schema, columns)
     check_filter(condition, dataset.schema)
-    if spans_processes(layout):
+    if layout.spans_processes:
         with reading("read_parquet", paths):
             table = _own_rows(dataset, names, condition)
             own, labels = table_of_arrow(table, ONE_DEVICE, keeps_masks=True, backend=backend)
@@ -141,12 +142,11 @@ def _dataset_of_bytes(file: Any) -> Any:
 
 
 def _with_index(schema: pa.Schema, columns: Sequence[str]) -> list[str]:
-    """The requested columns and those of the index."""
+    """`with_labels`; raises for a column that the file does not have."""
     unknown = [name for name in columns if name not in schema.names]
     if unknown:
         raise KeyError(f"no column {unknown[0]!r}. The columns are {schema.names}.")
-    stored = (schema.pandas_metadata or {}).get("index_columns", [])
-    return [*columns, *(name for name in stored if isinstance(name, str) and name not in columns)]
+    return with_labels(schema, columns)
 
 
 def _own_rows(dataset: Any, columns: list[str] | None, condition: object) -> pa.Table:
@@ -201,9 +201,9 @@ class FrameParquet(FrameBase):
                 self._to_other_store(place, partition_cols, index, compression)
                 return
         frame: Any = self._with_range() if index is False else self
-        if partition_cols or spans_processes(self._layout):
+        if partition_cols or self._layout.spans_processes:
             check_no_manifest(path)
-        if not spans_processes(self._layout):
+        if not self._layout.spans_processes:
             _write(frame.to_arrow(), path, partition_cols, compression, "part-{i}.parquet")
             return
         for name, table in own_pieces(frame):
@@ -218,7 +218,7 @@ class FrameParquet(FrameBase):
         self, place: Place, partition_cols: object, index: bool | None, compression: str
     ) -> None:
         """Writes to a file system that is not this machine's."""
-        if spans_processes(self._layout):
+        if self._layout.spans_processes:
             raise NotImplementedError(
                 "to_parquet: frames of several processes are written to folders of this machine. "
                 "Mount the store, or write the rows of each process by own_rows()."

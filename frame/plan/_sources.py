@@ -16,13 +16,16 @@ from ..io._construction import table_of_arrow
 from ..io._csv import read_csv
 from ..io._csv_columns import Header, header_of, wide_integers
 from ..io._csv_options import CsvFormat
+from ..io._dataset_schema import (
+    columns_with_nulls,
+    is_integer_or_bool,
+    names_with_nulls,
+    stored_names,
+    without_rows,
+)
 from ..io._files._malformed import check_arrow, naming_files, reading
 from ..io._files._manifest import parquet_dataset
-from ..io._files._places import Place, source_of
-from ..io._files._stamp import stamp
-from ..io._no_rows import without_rows
-from ..io._nulls import columns_with_nulls, is_integer_or_bool, names_with_nulls
-from ..io._own_rows import spans_processes
+from ..io._files._places import Place, source_of, stamp_of
 from ..io._parquet import dictionary_encoded, read_parquet, with_codes
 from ..table._from_host import labels_at_positions
 from ..table._layout import Layout
@@ -145,7 +148,7 @@ class Files(Source):
 
     @functools.cached_property
     def _stamps(self) -> tuple[tuple[int, int], ...]:
-        return tuple(map(stamp, self.files()))
+        return tuple(map(stamp_of, self.files()))
 
     def _key(self) -> tuple[Any, ...]:
         return (type(self), *self.__getstate__().values())
@@ -204,14 +207,14 @@ class ParquetFiles(Files):
         self, columns: Columns, predicate: Expression | None, limit: int | None, has_labels: bool
     ) -> Any:
         """Reads the columns of the row groups that the predicate does not exclude."""
-        if spans_processes(self.layout):
+        if self.layout.spans_processes:
             names: Any = columns
             return read_parquet(list(self.paths), columns=names, sharding=self.layout)
         dataset = self._dataset()
         condition = None if predicate is None else as_filter(predicate, dataset.schema)
         with reading("scan_parquet", self.paths):
             groups = row_groups(dataset, condition, limit)
-            names = _with_index(dataset.schema, columns)
+            names = None if columns is None else stored_names(dataset.schema, columns)
             strings: list[str] = []
             fragments = groups.fragments
             if fragments:
@@ -232,7 +235,7 @@ class ParquetFiles(Files):
     @property
     def can_skip_rows(self) -> bool:
         """Whether this process alone reads the files: then it skips row groups."""
-        return not spans_processes(self.layout)
+        return not self.layout.spans_processes
 
     @property
     def num_rows(self) -> int | None:
@@ -376,7 +379,7 @@ class ArrowRows(Source):
     ) -> Any:
         """Reads the columns."""
         dataset = self._dataset
-        names = _with_index(dataset.schema, columns)
+        names = None if columns is None else stored_names(dataset.schema, columns)
         table = check_arrow(dataset.to_table(columns=names), "scan_arrow")
         return _frame_of(table, self.layout, nulls=self.nulls)
 
@@ -418,17 +421,6 @@ def _table_of(dataset: Any, fragments: Sequence[object], names: list[str] | None
         list(fragments), dataset.schema, dataset.format, dataset.filesystem
     )
     return pieces.to_table(columns=names)
-
-
-def _with_index(schema: pa.Schema, columns: Columns) -> list[str] | None:
-    """The columns and those of the index."""
-    if columns is None:
-        return None
-    stored = (schema.pandas_metadata or {}).get("index_columns", [])
-    names: list[Any] = list(columns)
-    names += [name for name in stored if isinstance(name, str) and name not in names]
-    # The number of rows is known from a column only.
-    return names or schema.names[:1]
 
 
 def _listed(paths: Sequence[str]) -> str:

@@ -8,7 +8,6 @@ made of. The steps between that plan and the result run batch by batch.
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..combining._concat import concat
 from ..plan._methods import GROUP_TRANSFORMATIONS, looks_up
 from ..plan._node import Call, Node
 from ..plan._relation import Slot
@@ -16,6 +15,7 @@ from ..plan._relations import RELATIONS, calls_each_row
 from ..table._ndframe import NDFrame
 from ..table._types import Function
 from ._reductions_first import reductions_of
+from ._taken import Taken
 
 
 def aligned(node: Call, build: Function) -> Callable[[], Iterator[Any]] | None:
@@ -35,13 +35,11 @@ def aligned(node: Call, build: Function) -> Callable[[], Iterator[Any]] | None:
 
     def run() -> Iterator[Any]:
         values = {one: stage.whole() for one, stage in whole_stages.items()}
-        pieces = {
-            one: _Pieces(stage.batches(), stage.empty) for one, stage in stream_stages.items()
-        }
+        pieces = {one: Taken(stage.batches(), stage.empty) for one, stage in stream_stages.items()}
         batches = source.batches()
         try:
             for batch in batches:
-                rows = {one: stream.taken(len(batch)) for one, stream in pieces.items()}
+                rows = {one: stream.rows(len(batch)) for one, stream in pieces.items()}
                 found = {**values, **rows, base: batch}
                 for step in steps:
                     found[step] = step.run(*(found[child] for child in step.inputs))
@@ -138,23 +136,3 @@ def _steps(node: Call, base: object) -> tuple[list[Any], list[Any], list[Any]]:
 def _is_plain(node: Call) -> bool:
     """Whether a step runs on a batch as it is, without reductions over all rows."""
     return RELATIONS[node.method].streams == "aligns" or _is_rowwise(node)
-
-
-class _Pieces:
-    """Takes rows from batches of any sizes."""
-
-    def __init__(self, batches: Iterator[Any], empty: object):
-        self.batches = batches
-        self._empty = empty
-        self._held: Any = None
-
-    def taken(self, num_rows: int) -> Any:
-        """The next rows."""
-        parts = [] if self._held is None else [self._held]
-        while sum(map(len, parts)) < num_rows:
-            parts.append(next(self.batches))
-        if not parts:
-            return self._empty
-        rows = concat(parts) if len(parts) > 1 else parts[0]
-        self._held = rows.iloc[num_rows:]
-        return rows.iloc[:num_rows]

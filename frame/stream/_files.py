@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from ..io._files import _stamp
+from ..io._files._places import stamp_of
 
 
 class WatchedFiles:
@@ -26,9 +26,9 @@ class WatchedFiles:
 
 
 def stamp(path: str) -> tuple[int, int]:
-    """The stamp of a file; the error names a file that has vanished."""
+    """The `stamp_of` a file; the error names a file that has vanished."""
     try:
-        return _stamp.stamp(path)
+        return stamp_of(path)
     except FileNotFoundError:
         raise FileNotFoundError(f"stream: the file {path!r} has vanished.") from None
 

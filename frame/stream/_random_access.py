@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from ..io._dataset_schema import stored_names
 from ..plan._node import Call, Node, Scan, in_order
 from ..plan._optimize import optimized
 from ..plan._relations import RELATIONS
@@ -16,7 +17,7 @@ from ..plan._row_groups import row_groups
 from ..plan._sources import Memory, ParquetFiles
 from ._files import WatchedFiles, naming
 from ._pipeline import pipeline
-from ._reader import Rows, at_capacity, check_sources, frame_of, stored_names
+from ._reader import Rows, at_capacity, check_sources, frame_of
 
 # Decoded row groups that are kept: a loop over shuffled batches comes back to them.
 MOST_KEPT = 8

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from ..io._construction import table_of_arrow
+from ..io._dataset_schema import stored_names
 from ..io._files._malformed import PARQUET, check_arrow
 from ..plan._node import Node, Scan, in_order
 from ..plan._row_groups import as_filter, row_groups
@@ -216,16 +217,6 @@ def _arrow(scan: Scan, source: ArrowRows, batch_rows: int) -> Iterator[Piece]:
         table = check_arrow(pa.Table.from_batches([batch]), "scan_arrow")
         yield Piece(table, position)
         position += batch.num_rows
-
-
-def stored_names(schema: pa.Schema, columns: Any) -> list[str]:
-    """The columns to read: those of the index too, and at least one."""
-    if columns is None:
-        return schema.names
-    stored = (schema.pandas_metadata or {}).get("index_columns", [])
-    names = [*columns]
-    names += [name for name in stored if isinstance(name, str) and name not in names]
-    return names or schema.names[:1]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -3,10 +3,9 @@
 
 import contextlib
 import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..combining._concat import concat
 from ..table._ndframe import FrameBase
 from ..table._types import Options
 from ._distinct import DistinctRows
@@ -16,6 +15,7 @@ from ._key_bounds import Bounds
 from ._numbering import ROW, can_spill
 from ._runs import Order, SortedRuns
 from ._steps import BatchesFrom, Step, StepFiles, from_first
+from ._taken import Taken
 
 
 class SpillingGroups:
@@ -151,32 +151,6 @@ class SpillingGroups:
             groups.add(pairs)
         for rows in groups.rows(is_sorted=True):
             yield rows["o0"]
-
-
-class Taken:
-    """Takes a stream of series in pieces of other lengths."""
-
-    def __init__(self, pieces: Iterable[object]):
-        self._pieces = iter(pieces)
-        self._held: Any = None
-
-    def rows(self, num_rows: int) -> Any:
-        """The next rows.
-
-        Raises:
-            RuntimeError: there are fewer; a bug in this library.
-        """
-        parts, missing = [], num_rows
-        while missing:
-            if self._held is None or not len(self._held):
-                self._held = next(self._pieces, None)
-                if self._held is None:
-                    raise RuntimeError("stream: groups and their distinct values differ.")
-            part = self._held.iloc[:missing]
-            self._held = self._held.iloc[len(part) :]
-            parts.append(part)
-            missing -= len(part)
-        return concat(parts, ignore_index=True) if len(parts) > 1 else parts[0]._with_range()
 
 
 def in_order_of_rows(frames: Iterator[Any], most_rows: int, step: Step) -> Iterator[Any]:

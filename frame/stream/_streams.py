@@ -12,7 +12,6 @@ from typing import Any
 import pyarrow as pa
 
 from ..io._files._places import Place, place_of
-from ..io._own_rows import spans_processes
 from ..plan._node import Node
 from ..plan._optimize import optimized
 from ..plan._run import run
@@ -59,7 +58,7 @@ def to_parquet(
             write_parquet(stage, place, **rest)
         return
     root = optimized(plan, None)
-    if hasattr(path, "write") or spans_processes(root.empty._layout):
+    if hasattr(path, "write") or root.empty._layout.spans_processes:
         run(root).to_parquet(path, **options)
         return
     write_parquet(Stage(lambda: run(root), True, root.empty), place, **rest)

@@ -50,6 +50,13 @@ class Layout(RowAxes):
         """The most groups of so many rows that every device holds."""
         return max(FEW_GROUPS, num_rows // (4 * self.num_shards))
 
+    @property
+    def spans_processes(self) -> bool:
+        """Whether other processes have some of the rows."""
+        if self.mesh is None:
+            return False
+        return any(one.process_index != jax.process_index() for one in self.mesh.devices.flat)
+
     def place(self, rows: object) -> jax.Array:
         """Places an array of a frame's capacity on the devices of its rows."""
         sharding = self.sharding
@@ -101,6 +108,13 @@ class Layout(RowAxes):
 def _first_rows(rows: jax.Array, num_rows: int, layout: Layout) -> jax.Array:
     # Unless it is told, XLA gives every device all rows.
     return layout.constrain(jax.lax.slice_in_dim(rows, 0, num_rows))
+
+
+def padded(values: np.ndarray, capacity: int, fill: Any = 0) -> np.ndarray:
+    """A copy of values of the host, padded to a capacity."""
+    result = np.empty(capacity, values.dtype)
+    result[: len(values)], result[len(values) :] = values, fill
+    return result
 
 
 class _OnHost(Layout):

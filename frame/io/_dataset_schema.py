@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The integers and bools of a dataset that have nulls, which decide the dtype of all its rows."""
+"""A dataset without its rows, and the columns whose nulls decide the dtype of all its rows."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -8,6 +8,35 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from ._files._malformed import check_footers, reading
+
+
+def without_rows(dataset: ds.Dataset) -> pa.Table:
+    """A table of the dataset's schema without rows, with the categories of the first rows.
+
+    No schema holds the categories.
+    """
+    schema = dataset.schema
+    table = schema.empty_table()
+    names = [field.name for field in schema if pa.types.is_dictionary(field.type)]
+    if not names:
+        return table
+    # One row group is read: without these options, many at once.
+    first = dataset.head(1, columns=names, batch_readahead=0, fragment_readahead=1)
+    for name in names if len(first) else ():
+        position = schema.names.index(name)
+        table = table.set_column(position, schema.field(name), first[name].chunk(0).slice(0, 0))
+    return table
+
+
+def with_labels(schema: pa.Schema, columns: Sequence[Any]) -> list[Any]:
+    """The columns of a file to read: the given ones, and those that hold the row labels."""
+    stored = (schema.pandas_metadata or {}).get("index_columns", [])
+    return [*columns, *(name for name in stored if isinstance(name, str) and name not in columns)]
+
+
+def stored_names(schema: pa.Schema, columns: Sequence[Any] | None) -> list[Any]:
+    """`with_labels`, or all columns for None; at least one, which tells the number of rows."""
+    return schema.names if columns is None else with_labels(schema, columns) or schema.names[:1]
 
 
 def columns_with_nulls(dataset: ds.Dataset, caller: str) -> frozenset[str]:
