@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calendar fields and rounding of times, given as counts since 1970 in any unit."""
+"""Calendar fields of times, given as counts since 1970 in any unit."""
 
 import functools
 
@@ -107,30 +107,6 @@ def _time_parts(days: Array, time_of_day: Array, per_second: Array) -> dict[str,
         "microseconds_of_millisecond": nanoseconds // 1000 % 1000,
         "nanosecond": nanoseconds % 1000,
     }
-
-
-@functools.partial(tiered, static_argnums=1)
-def rounded(data: Array, how: str, step: Array) -> tuple[Array, Array]:
-    """Rounds times to multiples of a step: "floor", "ceil", or "round" half to even.
-
-    The second result flags results that overflow 64 bits; they are NaT.
-    """
-    quotient = jnp.floor_divide(data, step)
-    remainder = data - quotient * step
-    match how:
-        case "floor":
-            result = quotient
-        case "ceil":
-            result = quotient + (remainder > 0).astype(jnp.int64)
-        case _:
-            # Compared with the distance to the next multiple, since the step may be odd.
-            to_next = step - remainder
-            is_up = (remainder > to_next) | ((remainder == to_next) & (quotient % 2 != 0))
-            result = quotient + is_up.astype(jnp.int64)
-    multiple = result * step
-    overflows = jnp.where(result == quotient, multiple > data, multiple < data) | (multiple == NAT)
-    overflows = overflows & (data != NAT)
-    return jnp.where(overflows | (data == NAT), NAT, multiple), overflows
 
 
 @functools.partial(tiered, static_argnums=1)

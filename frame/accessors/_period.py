@@ -13,7 +13,8 @@ from ..table._column import NAT, Array, Column, ColumnType
 from ..table._distinct_values import through_values
 from ..table._ndframe import SeriesBase
 from ..table._table import Table
-from ._calendar import SECONDS_PER_DAY, part_of, rounded
+from ..table._units import coarser, rounded_counts
+from ._calendar import SECONDS_PER_DAY, part_of
 
 # The periods that the device counts from the parts of a date: how many a year has.
 _PER_YEAR = {"M": 12, "Q-DEC": 4, "Y-DEC": 1}
@@ -30,7 +31,7 @@ def periods_of_times(walls: Column, table: Table, freq: object, per_second: int)
     step = np.int64(per_second * SECONDS_PER_DAY)
     if name in _PER_YEAR or name == "D":
         if name == "D":
-            counts = _days(walls.data, step)
+            counts = coarser(walls.data, step)
         else:
             unit = {1: "s", 10**3: "ms", 10**6: "us", 10**9: "ns"}[per_second]
             year = part_of(walls.data, "year", unit)
@@ -38,16 +39,11 @@ def periods_of_times(walls: Column, table: Table, freq: object, per_second: int)
             counts = _of_years(walls.data, year, place, np.int64(_PER_YEAR[name]))
         return Column(counts, None, ColumnType("period", freq=name))
     if name.split("-")[0] in ("B", "W", "Q", "Y"):
-        days, _ = rounded(walls.data, "floor", step)
+        days, _ = rounded_counts(walls.data, "floor", step)
         walls = walls.with_arrays((days, None))
     return through_values(
         walls, table.num_rows, table.layout, lambda times: times.dt.to_period(freq), "dt.to_period"
     )
-
-
-@tiered
-def _days(data: Array, per_day: Array) -> Array:
-    return jnp.where(data == NAT, np.int64(NAT), data // per_day)
 
 
 @tiered

@@ -14,10 +14,10 @@ from ..table._ndframe import SeriesBase
 from ..table._nullable import Family
 from ..table._take import any_missing, settled
 from ..table._tracing import is_traced
-from ..table._units import PER_SECOND, with_unit
+from ..table._units import PER_SECOND, rounded_counts, with_unit
 from ..table._unsupported import instead_of
 from ..table._wall_times import instants, wall_times
-from ._calendar import part_of, rounded
+from ._calendar import part_of
 
 # The first second whose year is an int32, and the first one after the last such second.
 _FIRST, _AFTER_LAST = (
@@ -94,7 +94,7 @@ class TimeMethods:
         if remainder:
             raise ValueError(f"dt.{how}: {freq!r} is not a multiple of the unit {self.unit!r}")
         walls = self._walls
-        data, overflows = rounded(walls.data, how, np.int64(step))
+        data, overflows = rounded_counts(walls.data, how, np.int64(step))
         num_rows = self._series._table.num_rows
         if not is_traced(overflows, num_rows) and bool(any_missing(~overflows, num_rows)):
             raise OverflowError(f"dt.{how}: a multiple of {freq!r} does not fit {self.unit!r}")

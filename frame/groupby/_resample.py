@@ -14,6 +14,7 @@ from ...primitives.staging import tiered
 from ..table._column import Array, Column
 from ..table._dtypes import narrowed
 from ..table._from_host import index_from
+from ..table._layout import padded
 from ..table._ndframe import NDFrame
 from ..table._sort import sort_rows
 from ..table._table import as_count
@@ -306,13 +307,11 @@ def _groups_of_bins(
     """A group for each bin of each group."""
     layout, total = groups.layout, len(bins.of_bin)
     capacity = layout.capacity_for(total)
-    padded = np.zeros(capacity, np.int32)
-    padded[:total] = bins.of_bin
-    keys = take_columns(groups.keys, layout.place(padded), layout)
+    of_bin = padded(bins.of_bin.astype(np.int32), capacity)
+    keys = take_columns(groups.keys, layout.place(of_bin), layout)
     index = index_from(narrowed(labels.take(bins.positions)), capacity, layout)
     numbered = Segments(group_ids, None, groups.capacity, layout)
-    offsets = np.zeros(groups.capacity, np.int32)
-    offsets[: len(bins.offsets)] = bins.offsets
+    offsets = padded(bins.offsets.astype(np.int32), groups.capacity)
     ids = _bin_ids(numbered, numbered.by_group.place(offsets), codes)
     keys = (*keys, *index.columns(capacity, layout))
     return Groups(ids, None, keys, as_count(total), capacity, capacity, layout, may_be_empty=True)

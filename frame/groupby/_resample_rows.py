@@ -17,7 +17,7 @@ from ..table._column import Array, Column
 from ..table._column_labels import Labels
 from ..table._dtypes import narrowed
 from ..table._from_host import index_from
-from ..table._layout import Layout
+from ..table._layout import Layout, padded
 from ..table._row_index import RowIndex
 from ..table._table import Count, as_count, is_row
 from ..table._take import before, gather, position, settled, take_columns
@@ -54,10 +54,8 @@ class RowsOfGroups:
         self._check_distinct(source)
         starts = self.starts().take(self.bins)
         capacity = layout.capacity_for(len(starts))
-        padded = np.zeros(capacity, np.int32), np.zeros(capacity, np.int64)
-        for one, values in zip(padded, (self.of_bin, starts.asi8), strict=True):
-            one[: len(starts)] = values
-        of_bin, times = map(layout.place, padded)
+        of_bin = layout.place(padded(self.of_bin.astype(np.int32), capacity))
+        times = layout.place(padded(starts.asi8, capacity))
         numbers = num_rows, table.num_rows
         most = np.int32(capacity if limit is None else min(limit, capacity))
         rows = self.group_ids, self.times.data

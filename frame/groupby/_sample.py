@@ -14,7 +14,7 @@ from ..align._random_rows import seed_of, size_or_fraction, weights_of
 from ..table._column import Array, Column
 from ..table._dtypes import wide
 from ..table._filter import filter_rows
-from ..table._layout import Layout
+from ..table._layout import Layout, padded
 from ..table._row_index import RANGE, RowIndex
 from ..table._table import Count, Table, as_count, either_needed
 from ..table._take import gather, moved_index, take_columns, take_rows
@@ -136,10 +136,9 @@ class GroupBySampling(GroupByBase):
     def _rows_at_positions(self, positions: Any) -> Array:
         """Row ids at positions in the order of the groups, padded."""
         table, layout = self._table, self._table.layout
-        padded = np.zeros(layout.capacity_for(len(positions)), np.int32)
-        padded[: len(positions)] = positions
+        positions = padded(positions.astype(np.int32), layout.capacity_for(len(positions)))
         order = _by_group(self._groups.group_ids, table.num_rows, layout)
-        return gather(order, layout.place(padded), layout)
+        return gather(order, layout.place(positions), layout)
 
     def _drawn_again(self, seed: Array, wanted: np.ndarray, sizes: np.ndarray) -> Table:
         """Rows drawn with replacement, a number of each group."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A dataset without its rows, and the columns whose nulls decide the dtype of all its rows."""
+"""A dataset without its rows: its schema, its row labels, and the nulls that decide dtypes."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

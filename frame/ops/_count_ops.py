@@ -15,6 +15,7 @@ from ..table._count_types import check_kept, in_one_label, power_of_ten, scale_o
 from ..table._counted import MOST_DIGITS, count_of
 from ..table._table import Count, is_row
 from ..table._tracing import at_once
+from ..table._units import rounded_counts
 from ._array_ops import COMPARISONS, compare_with_nat
 from ._code_ops import constant, invalid
 
@@ -69,7 +70,8 @@ def rounded_decimals(column: Column, decimals: int) -> Column:
             f"round: decimals must have 18 digits at most, got {column.dtype_name}. Cast the "
             "column with astype('float64')."
         )
-    return Column(_half_even(column.data, power_of_ten(scale - decimals)), None, column.type)
+    data, _ = rounded_counts(column.data, "round", power_of_ten(scale - decimals))
+    return Column(data, None, column.type)
 
 
 def _is_labelled(side: Any) -> bool:
@@ -147,14 +149,6 @@ def _decimals(op: str, x: Column, y: Column, num_rows: Count) -> Column:
     data, is_any_lost = at_once(_combined, op, x.data, y.data, num_rows)
     check_kept(is_any_lost, f"decimal128{digits}")
     return Column(data, None, dataclasses.replace(x.type, digits=digits))
-
-
-@tiered
-def _half_even(data: Array, step: Array) -> Array:
-    quotient = jnp.floor_divide(data, step)
-    twice = (data - quotient * step) * np.int64(2)
-    is_up = (twice > step) | ((twice == step) & (quotient % 2 != 0))
-    return jnp.where(data == NAT, np.int64(NAT), (quotient + is_up.astype(jnp.int64)) * step)
 
 
 @tiered

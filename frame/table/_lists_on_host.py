@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from ._column import Column, ListType, of_family
-from ._layout import Layout
+from ._layout import Layout, padded
 from ._lists import ListColumn, Lists, column_of_lists
 from ._nullable import has_dtype
 
@@ -63,11 +63,11 @@ def lists_from_arrow(
         numbers[np.asarray(array.is_null())] = -1
     room = layout.capacity_for(len(array))
     lists = Lists(
-        layout.place(_padded(starts, room)),
-        layout.place(_padded(lengths, room)),
+        layout.place(padded(starts.astype(np.int32), room)),
+        layout.place(padded(lengths.astype(np.int32), room)),
         child,
     )
-    return column_of_lists(layout.place(_padded(numbers, capacity)), lists, form)
+    return column_of_lists(layout.place(padded(numbers, capacity)), lists, form)
 
 
 def shown_type(kind: pa.DataType) -> pa.DataType:
@@ -86,9 +86,3 @@ def _views_of(lists: pa.Array) -> tuple[np.ndarray, np.ndarray, Any]:
     offsets = lists.offsets.to_numpy()
     first, last = offsets[[0, -1]]
     return offsets[:-1] - first, np.diff(offsets), lists.values.slice(first, last - first)
-
-
-def _padded(values: np.ndarray, capacity: int) -> np.ndarray:
-    padded = np.zeros(capacity, np.int32)
-    padded[: len(values)] = values
-    return padded

@@ -13,7 +13,7 @@ from ._column import NAT, Array, Column, ColumnType, common_family
 from ._dictionary import Dictionary, sorted_dictionary, unify
 from ._distinct_objects import DistinctObjects
 from ._dtypes import narrowed, wide
-from ._layout import ONE_DEVICE
+from ._layout import ONE_DEVICE, padded
 from ._take import gather
 from ._zones import in_utc, zone_label
 
@@ -138,9 +138,8 @@ def look_up(codes: Array, table: np.ndarray, missing: object) -> Array:
 
     The table is padded in steps, so tables of similar lengths share a compiled program.
     """
-    padded = np.full(ONE_DEVICE.capacity_for(len(table)), missing, table.dtype)
-    padded[: len(table)] = table
-    return _look_up(codes, padded, missing)
+    table = padded(table, ONE_DEVICE.capacity_for(len(table)), missing)
+    return _look_up(codes, table, missing)
 
 
 @tiered

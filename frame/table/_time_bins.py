@@ -11,9 +11,10 @@ import pandas as pd
 
 from ...primitives.staging import tiered
 from ._column import NAT, Array, Column
-from ._layout import ONE_DEVICE
+from ._layout import ONE_DEVICE, padded
 from ._search import search_rows
 from ._types import Options
+from ._units import rounded_counts
 from ._untyped import untyped_pandas
 
 # Their bins end with the last moment of a day.
@@ -37,7 +38,7 @@ def bins_of_times(
     else:
         labels, edges = _bins(ends, rule, label, options)
     side = "left" if _closed(rule, options["closed"], options["origin"]) == "right" else "right"
-    return TimeBins(labels, _codes(column.data, _padded(edges), side))
+    return TimeBins(labels, _codes(column.data, _on_device(edges), side))
 
 
 def ends_of_times(times: Any) -> pd.DatetimeIndex:
@@ -61,9 +62,9 @@ def outer_bins_of_times(
     _, edges = _bins(ends, rule, None, options)
     unit: Any = column.type.unit
     a_day: Any = pd.Timedelta(1, "D").as_unit(unit)
-    days = _start_of_span(column.data, np.int64(a_day.to_timedelta64().view(np.int64)))
-    padded = _padded(edges)
-    return _codes(days, padded, "left"), _codes(column.data, padded, "right")
+    days, _ = rounded_counts(column.data, "floor", np.int64(a_day.to_timedelta64().view(np.int64)))
+    placed = _on_device(edges)
+    return _codes(days, placed, "left"), _codes(column.data, placed, "right")
 
 
 def starts_of_bins(ends: pd.DatetimeIndex, rule: object, options: Options) -> Any:
@@ -125,11 +126,10 @@ def _bins(
     return labels(label), edges
 
 
-def _padded(edges: pd.DatetimeIndex) -> Array:
+def _on_device(edges: pd.DatetimeIndex) -> Array:
     """Edges on the device, padded so that similar numbers of bins share a program."""
-    padded = np.full(ONE_DEVICE.capacity_for(len(edges)), np.iinfo(np.int64).max)
-    padded[: len(edges)] = edges.asi8
-    return jnp.asarray(padded)
+    capacity = ONE_DEVICE.capacity_for(len(edges))
+    return jnp.asarray(padded(edges.asi8, capacity, np.iinfo(np.int64).max))
 
 
 @functools.partial(tiered, static_argnums=2)
@@ -138,8 +138,3 @@ def _codes(times: Array, edges: Array, side: str) -> Array:
     search = functools.partial(jnp.searchsorted, side=side, method="scan_unrolled")
     position = search_rows(edges, times, search).astype(jnp.int32) - np.int32(1)
     return jnp.where(times == NAT, np.int32(-1), position)
-
-
-@tiered
-def _start_of_span(times: Array, span: Any) -> Array:
-    return jnp.where(times == NAT, NAT, times // span * span)

@@ -6,6 +6,7 @@ range raises pandas' error; inside `jit`, where nothing can raise, it becomes Na
 """
 
 import dataclasses
+import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -44,7 +45,7 @@ def with_unit(column: Column, unit: str, num_rows: Count) -> Column:
         return column
     kind = dataclasses.replace(column.type, unit=unit)
     if PER_SECOND[own] > PER_SECOND[unit]:
-        return Column(_coarser(column.data, units_per(unit, own)), None, kind)
+        return Column(coarser(column.data, units_per(unit, own)), None, kind)
     factor = units_per(own, unit)
     data, is_any_past = at_once(_finer, column.data, factor, num_rows)
     if not is_traced(is_any_past) and bool(is_any_past):
@@ -143,8 +144,33 @@ def _finer(data: Array, factor: Any, num_rows: Count) -> tuple[Array, Array]:
 
 
 @tiered
-def _coarser(data: Array, factor: Any) -> Array:
+def coarser(data: Array, factor: Any) -> Array:
+    """Times in a coarser unit, rounded down."""
     return jnp.where(data == NAT, NAT, data // factor)
+
+
+@functools.partial(tiered, static_argnums=1)
+def rounded_counts(data: Array, how: str, step: Array) -> tuple[Array, Array]:
+    """Rounds times and other counts to multiples of a step: "floor", "ceil", "round" half to even.
+
+    The second result flags results that overflow 64 bits; they are NaT.
+    """
+    quotient = jnp.floor_divide(data, step)
+    remainder = data - quotient * step
+    match how:
+        case "floor":
+            result = quotient
+        case "ceil":
+            result = quotient + (remainder > 0).astype(jnp.int64)
+        case _:
+            # Compared with the distance to the next multiple, since the step may be odd.
+            to_next = step - remainder
+            is_up = (remainder > to_next) | ((remainder == to_next) & (quotient % 2 != 0))
+            result = quotient + is_up.astype(jnp.int64)
+    multiple = result * step
+    overflows = jnp.where(result == quotient, multiple > data, multiple < data) | (multiple == NAT)
+    overflows = overflows & (data != NAT)
+    return jnp.where(overflows | (data == NAT), NAT, multiple), overflows
 
 
 @tiered

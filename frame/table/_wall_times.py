@@ -16,7 +16,7 @@ import pandas as pd
 
 from ...primitives.staging import tiered
 from ._column import NAT, Array, Column
-from ._layout import ONE_DEVICE
+from ._layout import ONE_DEVICE, padded
 from ._search import search_rows
 from ._table import Count, Table, is_row
 from ._take import gather
@@ -89,9 +89,8 @@ def instants(
         counts = _on_host(
             walls, host_array(walls.data)[: int(num_rows)], zone, "infer", nonexistent
         )
-        padded = np.zeros(walls.capacity, np.int64)
-        padded[: len(counts)] = counts
-        return dataclasses.replace(in_zone(walls, zone), data=table.layout.place(padded))
+        data = table.layout.place(padded(counts, walls.capacity))
+        return dataclasses.replace(in_zone(walls, zone), data=data)
     how, shift = nonexistent, np.int64(0)
     if not isinstance(nonexistent, str):
         how = "delta"
@@ -139,9 +138,7 @@ def _flags(ambiguous: Any, table: Table) -> Any:
             "Length of ambiguous bool-array must be the same size as vals, got "
             f"{len(flags)}. Inside jit it must have the capacity of the rows, {table.capacity}."
         )
-    padded = np.zeros(table.capacity, np.bool_)
-    padded[: len(flags)] = flags
-    return table.layout.place(padded)
+    return table.layout.place(padded(flags, table.capacity))
 
 
 def _on_host(
@@ -164,13 +161,11 @@ def _padded_table(zone: str) -> dict[str, np.ndarray]:
     """
     changes, offsets = zone_table(zone)
     size = ONE_DEVICE.capacity_for(len(changes))
-    padded = np.full(size, _NEVER)
-    padded[: len(changes)] = changes
-    ends, starts = padded.copy(), padded.copy()
-    ends[: len(changes)] = np.maximum.accumulate(changes + offsets[:-1])
-    starts[: len(changes)] = np.maximum.accumulate(changes + offsets[1:])
-    all_offsets = np.concatenate([offsets, np.zeros(size + 1 - len(offsets), np.int64)])
-    return {"changes": padded, "offsets": all_offsets, "ends": ends, "starts": starts}
+    ends = np.maximum.accumulate(changes + offsets[:-1])
+    starts = np.maximum.accumulate(changes + offsets[1:])
+    times = {"changes": changes, "ends": ends, "starts": starts}
+    padded_times = {name: padded(one, size, _NEVER) for name, one in times.items()}
+    return {**padded_times, "offsets": padded(offsets, size + 1)}
 
 
 def _folded(seconds: Array) -> Array:
