@@ -135,6 +135,7 @@ def assert_same(got: Any, expected: Any, ulps: int | Bound = 0) -> None:
     if isinstance(expected, pd.DataFrame):
         assert isinstance(got, pd.DataFrame), f"got {type(got)} in place of a frame"
         pd.testing.assert_index_equal(got.columns, expected.columns, obj="columns")
+        _assert_same_types(got.columns, expected.columns)
         _assert_same_index(got.index, expected.index, bound)
         for place in range(expected.shape[1]):
             _assert_same_values(got.iloc[:, place], expected.iloc[:, place], bound)
@@ -164,6 +165,32 @@ def _assert_same_index(got: pd.Index, expected: pd.Index, bound: Bound) -> None:
         # Sums may be labels.
         how |= {"check_exact": False, **bound.of(expected.dtype)}
     pd.testing.assert_index_equal(*map(_without_freq, (got, expected)), **how)
+    for level in range(expected.nlevels):
+        _assert_same_types(*(one.get_level_values(level) for one in (got, expected)))
+
+
+def _assert_same_types(got: Any, expected: Any) -> None:
+    """Equal objects are of one type: True, 1 and 1.0 are equal, and so are a time and its date.
+
+    Scalars of NumPy are of the type that Python has for them.
+    """
+    if isinstance(expected.dtype, pd.CategoricalDtype):
+        got, expected = got.dtype.categories, expected.dtype.categories
+    if expected.dtype != object:
+        return
+    for row, (one, other) in enumerate(zip(got, expected, strict=True)):
+        types = tuple(map(_type_of, (one, other)))
+        assert types[0] == types[1], f"row {row}: got {one!r} in place of {other!r}"
+
+
+def _type_of(value: Any) -> type:
+    for kind in (bool, int, float, complex, str):
+        if isinstance(value, np.generic) and value.dtype.kind in _KINDS[kind]:
+            return kind
+    return type(value)
+
+
+_KINDS = {bool: "b", int: "iu", float: "f", complex: "c", str: "U"}
 
 
 def _without_freq(index: Any) -> Any:
@@ -183,6 +210,7 @@ def _assert_same_values(got: pd.Series, expected: pd.Series, bound: Bound) -> No
     if bound.ulps and is_float:
         how = bound.of(dtype)
     pd.testing.assert_series_equal(got, expected, **how, check_freq=False)
+    _assert_same_types(got, expected)
     if is_float:
         _assert_same_zeros(_as_floats(got), _as_floats(expected))
 

@@ -76,12 +76,17 @@ def _is_same_frame(got: Any, expected: pd.DataFrame) -> bool:
 
 
 def _is_same_index(got: pd.Index, expected: pd.Index) -> bool:
+    if object in (got.dtype, *getattr(got, "dtypes", ())):
+        return False
     return got.names == expected.names and len(got) == len(expected) and got.identical(expected)
 
 
 def _is_same_array(got: Any, expected: Any) -> bool:
     if got.dtype != expected.dtype:
         return False
-    if isinstance(got.dtype, np.dtype) and got.dtype != object:
+    if got.dtype == object or isinstance(got.dtype, pd.CategoricalDtype):
+        # Equal objects may be of several types.
+        return False
+    if isinstance(got.dtype, np.dtype):
         return np.asarray(got).tobytes() == np.asarray(expected).tobytes()
     return bool(got.equals(expected))

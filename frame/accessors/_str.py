@@ -355,7 +355,7 @@ class StringMethods:
         if not len(others):
             column = self._series._only if self._holds_objects else self._column
             own: Any = self._series._with_column(column)
-            return own if na_rep is None else own.fillna(na_rep)
+            return own.fillna(np.nan if na_rep is None else na_rep)
         if _are_strings(others):
             # By position; a list of columns has series.
             others = [pd.Series(list(others), dtype="str").array]

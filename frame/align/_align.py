@@ -15,13 +15,15 @@ from ..table._from_host import check_width
 from ..table._layout import Layout
 from ..table._ndframe import SeriesBase
 from ..table._object_functions import host_series
+from ..table._recode import category_values, has_strings
 from ..table._row_index import RowIndex
 from ..table._sort_keys import group_keys
 from ..table._table import Count, Table, check_same_layout, is_row
-from ..table._take import settled, take_columns
+from ..table._take import resized, settled, take_columns
 from ..table._tracing import answered_at_once, at_once, is_traced
 from ..table._units import in_one_zone
 from ._common_types import in_one_encoding, keys_of_sides
+from ._number_keys import number_keys
 from ._object_keys import common_objects
 
 
@@ -63,12 +65,23 @@ def _same_values(a: Column, b: Column, num_rows: Count) -> bool:
         return True
     if is_traced(a, b, num_rows):
         return False
-    if a.kind == b.kind == "object":
+    if "object" in (a.kind, b.kind):
         x, y = (host_series(column, num_rows) for column in (a, b))
         return bool(pd.Index(x).equals(pd.Index(y)))
+    if _are_numbers_of_two_dtypes(a, b):
+        keys = number_keys(a, b)
+        if keys is None:
+            x, y = in_dtype([a, b], np.result_type(a.dtype, b.dtype))
+            keys = group_keys(x), group_keys(y)
+        return a.capacity == b.capacity and bool(_equal(*keys, num_rows))
     if a.dtype != b.dtype or a.type != b.type or a.data.shape != b.data.shape:
         return False
     return bool(_equal(group_keys(a), group_keys(b), num_rows))
+
+
+def _are_numbers_of_two_dtypes(a: Column, b: Column) -> bool:
+    are_plain = all(one.is_numeric and not (one.is_bool or one.is_nullable) for one in (a, b))
+    return are_plain and a.dtype != b.dtype and a.valid is None and b.valid is None
 
 
 @tiered
@@ -137,6 +150,10 @@ def comparable_pair(a: Column, b: Column, counts: tuple[Count, Count]) -> tuple[
     """
     if a.kind == "category" and b.kind == "category" and a.type == b.type:
         return a, b
+    if "category" in (a.kind, b.kind) and not (has_strings(a) and has_strings(b)):
+        a, b = (_values_of_labels(one, count) for one, count in zip((a, b), counts, strict=True))
+        if "category" in (a.kind, b.kind):
+            return common_objects(a, b, "index", counts, are_labels=True)
     pair = in_one_encoding(a, b, counts)
     if pair is not None:
         a, b = in_one_zone(pair)
@@ -148,3 +165,30 @@ def comparable_pair(a: Column, b: Column, counts: tuple[Count, Count]) -> tuple[
         check_width(dtype, "index")
     a, b = in_dtype([a, b], dtype)
     return a, b
+
+
+def _values_of_labels(column: Column, num_rows: Count) -> Column:
+    """Categories as values, unless these are of a dtype that no column has."""
+    values = category_values(column) if column.kind == "category" else column
+    return column if values is None else settled(values, num_rows)
+
+
+def labels_of_sides(left: Table, right: Table) -> list[tuple[Column, Column]]:
+    """The columns of the labels of two tables, level by level.
+
+    As in pandas, a range or objects without a label get the dtype of the labels of the other table.
+    """
+    a, b = left.index_columns(), right.index_columns()
+    if len(a) == len(b) == 1:
+        if _is_untyped(left):
+            a = resized(b, a[0].capacity, left.layout)
+        elif _is_untyped(right):
+            b = resized(a, b[0].capacity, right.layout)
+    return list(zip(a, b, strict=True))
+
+
+def _is_untyped(table: Table) -> bool:
+    """Whether a table has no labels, and an index that pandas makes for none."""
+    if is_traced(table.num_rows) or table.num_rows_on_host:
+        return False
+    return table.index.is_range or table.index_columns()[0].kind == "object"

@@ -8,8 +8,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...primitives.staging import tiered
-from ..table._column import Array, Column, missing_rows
+from ..table._column import Array, Column, in_dtype, missing_rows
+from ..table._object_functions import as_objects, joined_objects
 from ..table._table import Count, is_row
+from ..table._to_host import host_array
+from ._join_types import JoinType
 
 Keys = tuple[Array, ...]
 
@@ -72,13 +75,65 @@ def _whole_and_rest(data: Array, valid: Array | None, dtype: np.dtype) -> Keys:
     return key, rest
 
 
+def are_of_two_signs(left: Column, right: Column) -> bool:
+    """Whether labels are signed integers on one side and uint64 on the other."""
+    are_plain = not (left.is_float or right.is_float or left.is_nullable or right.is_nullable)
+    return are_plain and _are_rounded(left, right)
+
+
+def in_joined_dtype(
+    left: Column, right: Column, counts: tuple[Count, Count], num_rows: int, join: JoinType | None
+) -> tuple[Column, Column]:
+    """Labels of two signs in the dtype that pandas gives those of a join, or of an alignment.
+
+    `num_rows` is the number of rows of the result, and `join` is None for an alignment.
+    """
+    sides = zip((left, right), counts, strict=True)
+    a, b = (host_array(one.data)[: int(count)] for one, count in sides)
+    dtype = _joined_dtype(a, b, num_rows, join)
+    if dtype.kind != "O":
+        left, right = in_dtype([left, right], dtype)
+        return left, right
+    return objects_of_two_signs(left, right, counts)
+
+
+def objects_of_two_signs(
+    left: Column, right: Column, counts: tuple[Count, Count]
+) -> tuple[Column, Column]:
+    """Labels of two signs as objects."""
+    sides = zip((left, right), counts, strict=True)
+    left, right = joined_objects([as_objects(one, count, "index") for one, count in sides])
+    return left, right
+
+
+def _joined_dtype(a: np.ndarray, b: np.ndarray, num_rows: int, join: JoinType | None) -> np.dtype:
+    if a.dtype == np.uint64 and len(b) and b.min() >= 0:
+        return a.dtype
+    keeps = (True, True) if join is None else join.keeps
+    if keeps[0] != keeps[1]:
+        return b.dtype if keeps[1] else a.dtype
+    is_outer = keeps[0]
+    if not (len(a) and len(b)):
+        return a.dtype if is_outer == bool(len(a)) else b.dtype
+    steps = [one[1:] > one[:-1] for one in (a, b)]
+    ascend = all((one[1:] >= one[:-1]).all() for one in (a, b)) and any(s.all() for s in steps)
+    if join is None and ascend and num_rows == len(a):
+        return a.dtype
+    if not (ascend and num_rows) or num_rows in (len(a), len(b)):
+        return np.dtype(object)
+    # pandas infers a dtype from the labels.
+    if not is_outer or max(int(a[-1]), int(b[-1])) < 2**63:
+        return np.dtype(np.int64)
+    return np.dtype(np.uint64 if min(int(a[0]), int(b[0])) >= 0 else object)
+
+
 def check_labels(
     pairs: Sequence[tuple[Column, Column]], counts: tuple[Count, Count], caller: str
 ) -> None:
     """Raises if labels of int64 and uint64 would be rounded in their union.
 
     Raises:
-        NotImplementedError: pandas would label the rows by objects.
+        NotImplementedError: they would be.
     """
     for left, right in pairs:
         if not _are_rounded(left, right) or left.is_float or right.is_float:

@@ -19,9 +19,9 @@ from ..table._sort_keys import group_keys
 from ..table._table import Count, Table, as_count, check_same_layout
 from ..table._take import coalesced, missing_elsewhere, settled, take_columns
 from ..table._tracing import at_once, is_traced
-from ._align import comparable_pair
+from ._align import comparable_pair, labels_of_sides
 from ._common_types import keys_of_sides
-from ._number_keys import check_labels
+from ._number_keys import are_of_two_signs, check_labels, in_joined_dtype
 
 
 def align_labels(a: Labels, b: Labels) -> tuple[Labels, list[int], list[int]]:
@@ -73,9 +73,11 @@ def align_tables(a: Table, b: Table, *, is_distinct: bool = False) -> tuple[Tabl
 
 def _align_known(a: Table, b: Table, is_distinct: bool) -> tuple[Table, Table]:
     names = a.index.names if a.index.names == b.index.names else (None,) * a.index.num_levels
-    levels = list(zip(a.index_columns(), b.index_columns(), strict=True))
+    levels = labels_of_sides(a, b)
     counts = a.num_rows, b.num_rows
-    check_labels(levels, counts, "alignment")
+    of_two_signs = len(levels) == 1 and are_of_two_signs(*levels[0])
+    if not of_two_signs:
+        check_labels(levels, counts, "alignment")
     pairs = [comparable_pair(x, y, counts) for x, y in levels]
     num_in = a.num_rows_on_host + b.num_rows_on_host
     max_rows = num_in
@@ -93,6 +95,8 @@ def _align_known(a: Table, b: Table, is_distinct: bool) -> tuple[Table, Table]:
     num_taken = 2 * count - sum(num_unmatched)
     if is_distinct and num_taken > num_in:
         raise ValueError("cannot reindex on an axis with duplicate labels")
+    if of_two_signs:
+        pairs = [in_joined_dtype(*levels[0], counts, count, None)]
     lefts, rights = zip(*pairs, strict=True)
     labels = coalesced(lefts, rights, left_rows, right_rows, a.layout)
     index = RowIndex(labels, names, freq=common_frequency([a.index, b.index]))

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..align._align import same_labels
 from ..align._join_types import JOIN_TYPES
 from ..table._column import Column
 from ..table._column_labels import Labels, frame_of_labels
 from ..table._layout import ONE_DEVICE
 from ..table._lazy_base import LazyBase
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._object_functions import inferred_labels
 from ..table._row_index import RANGE, RowIndex, common_frequency
 from ..table._table import Table
 from ..table._tracing import is_traced
@@ -220,6 +222,9 @@ def _stacked(
         [(*columns, *level) for columns, level in zip(pieces, levels, strict=True)], tables
     )
     columns, level_columns = rows.columns[:num_columns], rows.columns[num_columns:]
+    if len(level_columns) == 1 and not (keys is not None and _have_same_labels(tables)):
+        # pandas appends indexes, and then infers a dtype from objects.
+        level_columns = inferred_labels(level_columns, rows.num_rows, keeps_none=False)
     if keys is not None:
         piece_ids = piece_of_rows(tuple(t.num_rows for t in tables), rows.capacity, rows.layout)
         key = labels_at(keys, piece_ids, rows.layout)
@@ -230,6 +235,10 @@ def _stacked(
     freq = common_frequency([table.index for table in tables])
     index = RowIndex(level_columns, tuple(index_names), freq=freq)
     return rows.replace(columns=columns, index=index)
+
+
+def _have_same_labels(tables: Sequence[Table]) -> bool:
+    return all(same_labels(tables[0], table) for table in tables[1:])
 
 
 def _keeps_name(tables: Sequence[Table], levels: list[tuple[Column, ...]] | None) -> bool:

@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..align._align import comparable_pair, same_labels
+from ..align._align import comparable_pair, labels_of_sides, same_labels
 from ..align._common_types import join_keys, keys_of_sides
 from ..align._join_types import LEFT, RIGHT_ANTI, JoinType
-from ..align._number_keys import check_labels
+from ..align._number_keys import are_of_two_signs, check_labels, objects_of_two_signs
 from ..table._column import Column
 from ..table._column_labels import Labels, frame_of_labels
 from ..table._ndframe import FrameBase
+from ..table._object_functions import inferred_labels
 from ..table._row_index import RowIndex, common_frequency
 from ..table._sort import sort_rows
 from ..table._table import Table, either_needed
@@ -66,9 +67,15 @@ def _with(left: Table, right: Table, join: JoinType, sort: bool | None) -> Table
         raise NotImplementedError(
             "concat: row labels must have equally many levels in each part. Use reset_index()."
         )
-    levels = list(zip(left_levels, right_levels, strict=True))
+    are_appended = _are_appended(left, right)
+    levels = (
+        list(zip(left_levels, right_levels, strict=True))
+        if are_appended
+        else labels_of_sides(left, right)
+    )
     counts = left.num_rows, right.num_rows
     pairs = [comparable_pair(a, b, counts) for a, b in levels]
+    of_two_signs = len(levels) == 1 and are_of_two_signs(*levels[0])
     if len(pairs) == 1 and pairs[0][0].kind == "datetime":
         sort = sort or (sort is None and any(join.keeps))
     keys = keys_of_sides(levels, pairs, join_keys)
@@ -82,17 +89,23 @@ def _with(left: Table, right: Table, join: JoinType, sort: bool | None) -> Table
     if not any(join.keeps):
         matched = pair_rows(left, right, keys, join, sort=bool(sort))
         columns = (*matched.left.take(left.columns), *matched.right.take(right.columns))
+        if of_two_signs:
+            pairs = [objects_of_two_signs(*levels[0], counts)]
         index = RowIndex(matched.left.take([a for a, _ in pairs]), names, freq=freq)
         return Table(columns, index, matched.num_rows, layout=left.layout)
-    check_labels(levels, counts, "concat")
+    if of_two_signs and (left.index.is_range or right.index.is_range):
+        pairs = [objects_of_two_signs(*levels[0], counts)]
+    else:
+        check_labels(levels, counts, "concat")
     # The left rows, followed by the right rows without a match.
+    of_left, of_right = (pair_rows(left, right, keys, one) for one in (LEFT, RIGHT_ANTI))
     tables = [
         Table(
             (Column(matched.left.row_ids), Column(matched.right.row_ids)),
             num_rows=matched.num_rows,
             layout=left.layout,
         )
-        for matched in (pair_rows(left, right, keys, one) for one in (LEFT, RIGHT_ANTI))
+        for matched in (of_left, of_right)
     ]
     row_ids = pack_rows([table.columns for table in tables], tables)
     sides = []
@@ -101,10 +114,21 @@ def _with(left: Table, right: Table, join: JoinType, sort: bool | None) -> Table
         sides.append(SideRows(column.data, presence, left.layout))
     columns = (*sides[0].take(left.columns), *sides[1].take(right.columns))
     lefts, rights = zip(*pairs, strict=True)
-    levels = coalesced(lefts, rights, sides[0].row_ids, sides[1].row_ids, left.layout)
-    index = RowIndex(levels, names, freq=freq)
+    labels = coalesced(lefts, rights, sides[0].row_ids, sides[1].row_ids, left.layout)
+    if len(labels) == 1 and are_appended and int(of_right.num_rows):
+        labels = inferred_labels(labels, row_ids.num_rows, keeps_none=False)
+    index = RowIndex(labels, names, freq=freq)
     table = Table(columns, index, row_ids.num_rows, layout=left.layout)
     are_ranges = left.index.is_range and right.index.is_range
     if not sort and not are_ranges:
         return table
-    return sort_rows(table, [(key, False) for level in levels for key in join_keys(level)])
+    return sort_rows(table, [(key, False) for level in labels for key in join_keys(level)])
+
+
+def _are_appended(left: Table, right: Table) -> bool:
+    """Whether pandas appends labels and infers a dtype, and does not take the union of indexes."""
+    kinds = {"number", "string", "object"}
+    return not any(
+        table.index.is_range or table.index_columns()[0].kind not in kinds
+        for table in (left, right)
+    )

@@ -12,14 +12,14 @@ import pandas as pd
 from ...primitives.staging import tiered
 from ..align._common_types import become_objects
 from ..align._join_types import RIGHT_ANTI, JoinType
-from ..align._number_keys import check_labels
+from ..align._number_keys import are_of_two_signs, check_labels, in_joined_dtype
 from ..table._column import Array, Column, ColumnType
 from ..table._column_labels import Labels
 from ..table._dictionary import Dictionary
 from ..table._dtypes import cast_exactly
 from ..table._holes import with_holes_elsewhere
 from ..table._ndframe import FrameBase
-from ..table._object_functions import inferred_labels
+from ..table._object_functions import as_objects, inferred_labels, joined_objects
 from ..table._row_index import RANGE, RowIndex, common_frequency, label_dtype
 from ..table._table import Table
 from ..table._take import coalesced, moved_index
@@ -121,7 +121,12 @@ class _Merged:
             return self._in_common_dtype(key, pairs.right.take([right])[0])
         if not pairs.left.has_holes or pairs.right.presence == "none":
             return self._in_common_dtype(key, pairs.left.take([left])[0])
-        left, right = self.plan.in_one_type(key, counts)
+        if "object" in (left.kind, right.kind) and not self.plan.on_both_indexes:
+            # Each row keeps its own of equal objects, and its own missing value.
+            sides = zip((left, right), counts, strict=True)
+            left, right = joined_objects([as_objects(one, count, "merge") for one, count in sides])
+        else:
+            left, right = self.plan.in_one_type(key, counts)
         left_rows, right_rows = pairs.left.row_ids, pairs.right.row_ids
         (merged,) = coalesced([left], [right], left_rows, right_rows, pairs.left.layout)
         return self._in_common_dtype(key, merged)
@@ -188,6 +193,9 @@ class _Merged:
     def _common_index(self, join: JoinType) -> RowIndex:
         """pandas' row labels where the indexes of both sides are the keys."""
         pairs, left, right = self.pairs, self.left._table, self.right._table
+        keys = self.plan.keys
+        if len(keys) == 1 and are_of_two_signs(keys[0].left.column, keys[0].right.column):
+            return self._labels_of_two_signs(join)
         if join.order == 1:
             return self._labels_of(pairs.right, right)
         differ = any(_has_two_units(key) or _becomes_objects(key) for key in self.plan.keys)
@@ -198,6 +206,25 @@ class _Merged:
         levels = tuple(self._merged_label(key) for key in self.plan.keys)
         freq = common_frequency([left.index, right.index])
         return _with_freq(RowIndex(levels, left.index.names), freq)
+
+    def _labels_of_two_signs(self, join: JoinType) -> RowIndex:
+        """Row labels where one index has signed integers, and the other uint64."""
+        pairs, left, right = self.pairs, self.left._table, self.right._table
+        (key,) = self.plan.keys
+        a, b, counts = key.left.column, key.right.column, (left.num_rows, right.num_rows)
+        if join.keeps == (True, False):
+            return self._labels_of(pairs.left, left)
+        if is_traced(a, b, counts, pairs.num_rows):
+            if join.order == 1:
+                return self._labels_of(pairs.right, right)
+            raise NotImplementedError(
+                f"merge: inside jit labels of {a.dtype_name} and {b.dtype_name} have no common "
+                "dtype. Cast the labels of one side to the dtype of the other first."
+            )
+        a, b = in_joined_dtype(a, b, counts, int(pairs.num_rows), join)
+        (labels,) = coalesced([a], [b], pairs.left.row_ids, pairs.right.row_ids, left.layout)
+        freq = common_frequency([left.index, right.index])
+        return _with_freq(RowIndex((labels,), left.index.names), freq)
 
     def _merged_label(self, key: Key) -> Column:
         """The labels of both sides: numbers if one has numbers and the other objects that are."""

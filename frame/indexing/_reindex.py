@@ -83,7 +83,8 @@ def with_labels(
         row_ids = layout.place(found)
     columns = []
     for column, value in zip(table.columns, fill_values, strict=True):
-        is_filled = not (pd.api.types.is_scalar(value) and pd.isna(value))
+        is_null = pd.api.types.is_scalar(value) and pd.isna(value)
+        is_filled = not is_null or (column.kind == "object" and (value is pd.NA or value is pd.NaT))
         (one,) = take_columns([column], row_ids, layout, holes=not is_filled)
         filled = choose_scalar(row_ids >= 0, one, value, target, caller) if is_filled else one
         columns.append(settled(filled, num_rows))

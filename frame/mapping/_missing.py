@@ -20,6 +20,7 @@ from ..table._filter import filter_rows
 from ..table._in_place import with_inplace
 from ..table._layout import Layout
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._object_functions import as_objects
 from ..table._recode import without_missing
 from ..table._table import Count, Table, is_row
 from ..table._take import any_missing, gather, hole_kind, position, stored_arrays
@@ -344,7 +345,9 @@ def _fill(column: Column, value: Any, table: Table) -> Column:
     """Replaces the missing values of a column by a scalar or another column."""
     is_column = isinstance(value, (SeriesBase, pd.Series, Mapping))
     is_null = not is_column and not isinstance(value, jax.Array) and pd.isna(value)
-    if is_null and not (value is pd.NaT and column.family == "masked"):
+    if is_null and column.is_of_objects:
+        column = as_objects(column, table.num_rows, "fillna")
+    if is_null and column.kind != "object" and not (value is pd.NaT and column.family == "masked"):
         return column
     if column.valid is not None and not column.is_bool and not column.is_nullable:
         # In pandas it is float64 with NaN, and stays float64.

@@ -183,6 +183,8 @@ def choose_scalar(keep: Array, column: Column, value: object, table: Table, meth
             raise TypeError(f"Invalid value 'NaT' for dtype '{column.dtype_name}'")
         return column
     is_null = value is None or value is pd.NaT or value is pd.NA
+    if is_null and column.kind == "object":
+        return _choose_object(keep, column, value, table, method)
     if is_null or (np.isscalar(value) and bool(pd.isna(value))):
         (missing,) = missing_elsewhere([column], keep)
         return settled(missing, table.num_rows)
@@ -214,10 +216,15 @@ def choose_scalar(keep: Array, column: Column, value: object, table: Table, meth
     if not (keeps_dtype or is_changed or any_missing(keep, table.num_rows)):
         return column
     if replacement is None:
-        objects, position = with_object(as_objects(column, table.num_rows, method), value)
-        return objects.with_arrays((select(keep, objects.data, position), None))
+        return _choose_object(keep, column, value, table, method)
     other = Column(replacement.data, None, replacement.type)
     return _choose_typed(keep, column, other, other.dtype, (table.num_rows, np.int32(1)), method)
+
+
+def _choose_object(keep: Array, column: Column, value: object, table: Table, method: str) -> Column:
+    """Python objects, with one in place of the values that `keep` does not flag."""
+    objects, position = with_object(as_objects(column, table.num_rows, method), value)
+    return objects.with_arrays((select(keep, objects.data, position), None))
 
 
 def _may_replace(keep: Array, num_rows: Count) -> bool:
@@ -273,7 +280,9 @@ def choose(keep: Array, column: Column, other: Column, table: Table, method: str
     represent all times of `other`; inside `jit` they get the finer unit.
     """
     column, counts = show_holes(column), (table.num_rows, table.num_rows)
-    if other.kind == "category" and column.kind not in ("category", "object"):
+    is_known = not is_traced(keep, other, table.num_rows)
+    if other.kind == "category" != column.kind and (column.kind != "object" or is_known):
+        # Categories of integers are floats among objects, too, if one is missing.
         values = category_values(other)
         other = other if values is None else settled(values, table.num_rows)
     if column.is_nullable and column.is_numeric:

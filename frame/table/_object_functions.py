@@ -151,14 +151,16 @@ def as_texts(column: Column, num_rows: Count, layout: Layout, method: str) -> Co
     return through_values(column, num_rows, layout, convert, method)
 
 
-def inferred_labels(columns: Sequence[Column], num_rows: Count) -> tuple[Column, ...]:
+def inferred_labels(
+    columns: Sequence[Column], num_rows: Count, *, keeps_none: bool = True
+) -> tuple[Column, ...]:
     """Columns of objects that become labels, in the dtypes that pandas infers for an index.
 
     The schema of a plan knows no values: its labels stay objects.
     """
     if not any(column.kind == "object" for column in columns) or assumes_holes():
         return tuple(columns)
-    return tuple(inferred(column, num_rows, keeps_none=True) for column in columns)
+    return tuple(inferred(column, num_rows, keeps_none=keeps_none) for column in columns)
 
 
 def of_rows(

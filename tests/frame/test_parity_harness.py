@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The comparison catches planted faults, and the strategies draw the promised values."""
 
+import datetime
+
 import hypothesis
 import numpy as np
 import pandas as pd
@@ -117,6 +119,13 @@ def test_catches_a_planted_fault_of_a_series(fault):
         (pd.Timedelta(1), pd.NaT),
         (pd.Timestamp(1), pd.Timestamp(2)),
         (np.array([1, 2], np.int32), np.array([1, 2])),
+        (np.array([1, "a"], object), np.array([1.0, "a"], object)),
+        (np.array([1, "a"], object), np.array([True, "a"], object)),
+        (np.array([pd.Timestamp(0)], object), np.array([datetime.datetime(1970, 1, 1)], object)),
+        (np.array([1.0, np.nan], object), np.array([1.0, None], object)),
+        (pd.Index([1, "a"]), pd.Index([1.0, "a"])),
+        (pd.MultiIndex.from_tuples([(0, True)]), pd.MultiIndex.from_tuples([(0, 1)])),
+        (pd.Categorical([1, "a"]), pd.Categorical([True, "a"])),
         (np.array([1.0, -0.0]), np.array([1.0, 0.0])),
         (np.array([[1, 2]]), np.array([1, 2])),
         ((1, 2), (1, 2, 3)),

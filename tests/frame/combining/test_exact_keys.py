@@ -82,13 +82,8 @@ def test_labels_of_two_dtypes(left, right):
 def test_labels_without_a_common_dtype_are_refused():
     signed = on_device(pd.Series([1, 2], index=[2**53 + 1, -1]))
     unsigned = on_device(pd.Series([1, 2], index=np.array([2**53 + 1, 5], "uint64")))
-    for operation in (
-        lambda: signed + unsigned,
-        lambda: concat([signed, unsigned], axis=1),
-        lambda: signed.to_frame("p").join(unsigned.rename("q"), how="outer"),
-    ):
-        with pytest.raises(NotImplementedError, match="labels of int64 and uint64 beyond 2"):
-            operation()
+    with pytest.raises(NotImplementedError, match="labels of int64 and uint64 beyond 2"):
+        concat([signed, unsigned], axis=1)
     few = on_device(pd.Series([1, 2], index=np.array([3, 5], "uint64")))
     assert (few + few.rename_axis(None)).tolist() == [2, 4]
     assert (on_device(pd.Series([1], index=[5])) + few).fillna(0).tolist() == [0.0, 3.0]

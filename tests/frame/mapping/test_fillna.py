@@ -76,3 +76,42 @@ def test_a_label_of_fewer_levels_names_several_columns():
     frame = pd.DataFrame([[np.nan, 1.0, 1.0], [3.0, np.nan, np.nan]], columns=levels)
     for values in ({"x": -1}, {"x": -1, ("x", "b"): -2}, {("x", "b"): -2, "x": -1}):
         assert_parity(lambda f, values=values: f.fillna(values), frame, ways=["eager"])
+
+
+NULLS = [np.nan, None, pd.NA, pd.NaT]
+
+
+@pytest.mark.parametrize("null", NULLS, ids=repr)
+def test_a_missing_value_replaces_those_of_objects(null):
+    frame = pd.DataFrame(
+        {
+            "x": pd.Series(["a", None, np.nan, pd.NA], dtype=object),
+            "y": pd.Series([None, None, pd.NaT, 1.5], dtype=object),
+            "z": pd.Series([True, False, True, None], dtype=object),
+            "s": ["a", None, "b", "c"],
+            "f": [1.5, np.nan, 2.5, 3.5],
+        }
+    )
+    ways = ["eager", "mesh"]
+    if null is pd.NA or null is pd.NaT:
+        frame = frame[["x", "y", "z"]]  # pandas turns floats into objects.
+    assert_parity(lambda f: f.fillna(null), frame, ways=ways)
+    assert_parity(lambda f: (f.x.fillna(null), f.y.fillna(null)), frame, ways=ways)
+    assert_parity(lambda f: f.fillna({"y": null}), frame, ways=ways)
+    has_holes = frame["z"].eq(True).where([True, False, True, True]).astype(object)
+    assert_parity(lambda s: s.fillna(null), has_holes, ways=ways)
+
+
+@pytest.mark.parametrize("null", NULLS, ids=repr)
+def test_a_missing_value_among_objects_keeps_its_type(null):
+    objects = pd.Series(["a", 1, None, 2.5], dtype=object)
+
+    def placed(s):
+        other = s.copy()
+        other.iloc[1] = null
+        flags = [True, False, True, False]
+        return other, s.where(flags, null), s.mask(flags, null), s.reindex([0, 7], fill_value=null)
+
+    assert_parity(placed, objects, ways=["eager"])
+    kept = jax.jit(lambda s: s.where(s.isna(), null))
+    assert_same(kept(on_device(objects)), objects.where(objects.isna(), null))

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Row labels of two dtypes: their dtype in joins, in concat and after alignment."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from frame_parity import assert_parity, assert_same, on_device
+from jaxframes.frame import concat
+
+LARGE = 2**63 + 2**11
+SIGNED = [[1, 2], [-1, 2], [2, 1], [2, 2, 1], [2, 3], [1, 2, 3], []]
+UNSIGNED = [[2, 3], [2, LARGE], [3, 2], [2**60 + 1], []]
+
+
+def frame_of(label, values, dtype):
+    index = pd.Index(np.array(values, dtype), name="k")
+    return pd.DataFrame({label: np.arange(len(values))}, index=index)
+
+
+def pairs_of_two_signs(dtype="int64"):
+    for signed, unsigned in itertools.product(SIGNED, UNSIGNED):
+        if not signed and not unsigned:
+            continue
+        a, b = frame_of("x", signed, dtype), frame_of("y", unsigned, "uint64")
+        yield a, b
+        yield b.rename(columns={"y": "x"}), a.rename(columns={"x": "y"})
+
+
+def test_outer_join_of_two_signs():
+    for a, b in pairs_of_two_signs():
+        ours = on_device(a).join(on_device(b), how="outer")
+        assert_same(ours, a.join(b, how="outer"))
+
+
+@pytest.mark.parametrize("how", ["inner", "left", "right"])
+def test_joins_of_two_signs(how):
+    for a, b in pairs_of_two_signs("int32"):
+        assert_same(on_device(a).join(on_device(b), how=how), a.join(b, how=how))
+
+
+def test_alignment_of_two_signs():
+    for a, b in pairs_of_two_signs():
+        assert_same(on_device(a).x + on_device(b).y, a.x + b.y)
+
+
+def test_equal_labels_of_two_dtypes_are_those_of_the_left():
+    a = pd.Series([1.5, 2.5], index=np.array([2, 1]))
+    others = [a.set_axis(a.index.astype(dtype)) for dtype in ("uint64", "float32", "int8", object)]
+    for b in others:
+        assert_parity(lambda a, b: (a + b, b + a), a, b, ways=["eager", "mesh"])
+
+
+LABELS = {
+    "range": pd.RangeIndex(3),
+    "int64": pd.Index([1, 2]),
+    "uint64": pd.Index(np.array([2, 3], "uint64")),
+    "float64": pd.Index([1.0, 2.5]),
+    "str": pd.Index(["a", "b"]),
+    "integers": pd.Index([2, 3], dtype=object),
+    "floats": pd.Index([2.0, 3.5], dtype=object),
+    "strings": pd.Index(["a", "c"], dtype=object),
+    "mixed": pd.Index([1, "a"], dtype=object),
+    "category": pd.CategoricalIndex([2, 1]),
+    "other category": pd.CategoricalIndex([3, 2]),
+    "category of strings": pd.CategoricalIndex(["b", "a"]),
+    "times": pd.to_datetime(["2020-01-01", "2021-01-01"]),
+    "none": pd.RangeIndex(0),
+    "no objects": pd.Index([], dtype=object),
+    "no integers": pd.Index([], dtype="int64"),
+}
+
+
+@pytest.mark.parametrize("left", LABELS)
+def test_concat_of_two_dtypes(left):
+    for right in LABELS:
+        a, b = (
+            pd.DataFrame({label: np.arange(len(LABELS[key])) + 0.5}, index=LABELS[key])
+            for label, key in (("x", left), ("y", right))
+        )
+        ours = [on_device(a), on_device(b)]
+        if len(a) or len(b):
+            assert_same(concat(ours, axis=1), pd.concat([a, b], axis=1))
+        if len(a) and len(b):
+            both = pd.concat([a, b], axis=1, join="inner")
+            assert_same(concat(ours, axis=1, join="inner"), both)
+        b = b.rename(columns={"y": "x"})
+        assert_same(concat([ours[0], on_device(b)]), pd.concat([a, b]))
+
+
+def test_labels_of_rows_under_keys():
+    a = pd.DataFrame({"x": [1, 2]}, index=pd.Index([1, 2], dtype=object))
+    b = pd.DataFrame({"x": [3]}, index=pd.Index([5], dtype=object))
+    for parts in ([a, b], [a, a]):
+        ours = concat([on_device(part) for part in parts], keys=["p", "q"])
+        assert_same(ours, pd.concat(parts, keys=["p", "q"]))
