@@ -296,7 +296,7 @@ def with_layout(table: Table, layout: Layout) -> Table:
     if layout == table.layout:
         return table
     capacity = layout.capacity_for(table.num_rows_on_host)
-    columns = (*table.columns, *table.index.levels)
+    columns = tuple(one.forced() for one in (*table.columns, *table.index.levels))
     if columns and columns[0].capacity != capacity:
         columns = resized(columns, capacity, table.layout)
     placed = jax.tree.map(layout.place, columns)
