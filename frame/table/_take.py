@@ -17,7 +17,7 @@ from ._defer import defer_rows, may_defer_rows
 from ._deferred import force
 from ._holes import assumes_holes, with_holes_elsewhere
 from ._host_column import HostColumn, host_column, rows_on_host
-from ._layout import ONE_DEVICE, Layout
+from ._layout import ONE_DEVICE, Layout, padded
 from ._row_index import RowIndex
 from ._selections import WIDENED, Positions, take_arrays
 from ._table import Count, Table, as_count, is_row
@@ -279,7 +279,7 @@ def take_few_rows(table: Table, positions: np.ndarray) -> Table | None:
         return None
     if not table.index.is_range:
         return _with_rows(table, columns, None, as_count(num_rows))
-    row_ids: Any = _padded(positions, capacity)
+    row_ids: Any = padded(positions, capacity)
     index = table.index.at_positions(HostColumn((row_ids, None), NUMBER))
     return table.replace(columns=columns, index=index, num_rows=as_count(num_rows))
 
@@ -294,21 +294,13 @@ def _taken_on_host(
         return None
 
     def take(array: np.ndarray | None) -> Any:
-        return None if array is None else _padded(array[where], capacity)
+        # A copy, which does not keep a longer source in memory.
+        return None if array is None else padded(array[where], capacity)
 
     return tuple(
         host_column(column, (take(data), take(valid)))
         for column, (data, valid) in zip(columns, rows, strict=True)
     )
-
-
-def _padded(taken: np.ndarray, capacity: int) -> np.ndarray:
-    """A copy, which does not keep a longer source in memory."""
-    if len(taken) == capacity:
-        return taken.copy()
-    padded = np.zeros(capacity, taken.dtype)
-    padded[: len(taken)] = taken
-    return padded
 
 
 @functools.partial(tiered, static_argnums=(2, 3))
