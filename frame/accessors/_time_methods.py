@@ -12,7 +12,7 @@ from ..table._column import Column, of_family
 from ..table._dtypes import wide
 from ..table._ndframe import SeriesBase
 from ..table._nullable import Family
-from ..table._take import any_missing, settled
+from ..table._take import any_flagged, any_missing, settled
 from ..table._tracing import is_traced
 from ..table._units import PER_SECOND, rounded_counts, with_unit
 from ..table._unsupported import instead_of
@@ -96,7 +96,7 @@ class TimeMethods:
         walls = self._walls
         data, overflows = rounded_counts(walls.data, how, np.int64(step))
         num_rows = self._series._table.num_rows
-        if not is_traced(overflows, num_rows) and bool(any_missing(~overflows, num_rows)):
+        if not is_traced(overflows, num_rows) and bool(any_flagged(overflows, num_rows)):
             raise OverflowError(f"dt.{how}: a multiple of {freq!r} does not fit {self.unit!r}")
         return self._at_walls(Column(data, None, walls.type), ambiguous, nonexistent)
 

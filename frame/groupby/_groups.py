@@ -22,8 +22,8 @@ from ..table._layout import LEAST_CAPACITY, Layout
 from ..table._objects import check_order, hashed
 from ..table._sort_keys import distinct_keys
 from ..table._table import Count, Table, as_count, is_row
-from ..table._take import gather, position, take_columns
-from ..table._tracing import answered_at_once, is_traced
+from ..table._take import any_flagged, gather, position, take_columns
+from ..table._tracing import is_traced
 from ._category_grid import groups_of_all_categories
 from ._dense_keys import dense_groups, first_rows_of_segments, in_order_of, packed_key
 from ._grouped_column import Groups, Options, Segments
@@ -80,7 +80,7 @@ def _factorized(keys: Sequence[Column], table: Table, options: Options) -> Group
     any_missing = any_of(missing) if missing else None
     is_eager = not is_traced(table, keys)
     if any_missing is not None and layout.mesh is None and not is_traced(table, any_missing):
-        any_missing = any_missing if _is_any(any_missing, table.num_rows) else None
+        any_missing = any_missing if any_flagged(any_missing, table.num_rows) else None
     packed = packed_key(keys, table, options.dropna) if is_eager else None
     if packed is None:
         words = tuple(word for key in keys for word in distinct_keys(key))
@@ -120,13 +120,6 @@ def _factorized(keys: Sequence[Column], table: Table, options: Options) -> Group
         unique = [key.with_arrays((key.data, None)) for key in unique]
     columns = _with_first_zeros(unique, keys, table)
     return Groups(ids, of_groups, columns, count, capacity, capacity, layout)
-
-
-@answered_at_once
-@tiered
-def _is_any(flags: Array, num_rows: Count) -> Array:
-    """Whether a valid row has a flag."""
-    return jnp.any(flags & is_row(flags.shape[0], num_rows))
 
 
 @tiered

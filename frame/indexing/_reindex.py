@@ -24,7 +24,7 @@ from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._nullable import Family, nullable_dtype
 from ..table._recode import category_values
 from ..table._table import Table, as_count
-from ..table._take import any_missing, missing_elsewhere, settled, take_columns
+from ..table._take import any_flagged, missing_elsewhere, settled, take_columns
 from ..table._tracing import answered_at_once, is_traced
 from ..table._types import Axis, LevelOrLevels
 from ..table._units import finest_unit, with_units
@@ -389,7 +389,7 @@ def _is_whole(column: Column, table: Table) -> bool:
     """Whether no value is known to be missing."""
     (missing,) = missing_flags([column])
     is_unknown = is_traced(missing, table.num_rows) or assumes_holes()
-    return not is_unknown and not any_missing(~missing, table.num_rows)
+    return not is_unknown and not any_flagged(missing, table.num_rows)
 
 
 def _filled(column: Column, other: Column, owners: tuple[Column, Column], table: Table) -> Column:

@@ -240,6 +240,13 @@ def any_missing(valid: Array, num_rows: Count) -> Array:
     return jnp.any(~valid & is_row(valid.shape[0], num_rows))
 
 
+@answered_at_once
+@tiered
+def any_flagged(flags: Array, num_rows: Count) -> Array:
+    """Whether any valid row has a flag."""
+    return jnp.any(flags & is_row(flags.shape[0], num_rows))
+
+
 def slice_rows(table: Table, start: Count, num_rows: Count, capacity: int) -> Table:
     """Slices `num_rows` rows from `start`, with another capacity.
 
