@@ -57,7 +57,7 @@ def random_words(words: KeyWords, generator: Any, row_ids: Array) -> tuple[Array
 
 
 def comparable_weights(weights: Array, is_row: Array, axis_name: AxisName | None = None) -> Array:
-    """Weights that neither times nor sums take out of float32; zero for what is never drawn.
+    """Weights as float32 that neither times nor sums take out of it; zero for what is never drawn.
 
     They are divided by a power of two, which leaves their order and shares as they are: finite ones
     are then below four. A row of infinite weight comes before all others, and is as likely as the
@@ -67,10 +67,15 @@ def comparable_weights(weights: Array, is_row: Array, axis_name: AxisName | None
     greatest = jnp.max(jnp.where(can_draw & jnp.isfinite(weights), weights, 0), initial=0)
     if axis_name is not None:
         greatest = jax.lax.pmax(greatest, axis_name)
-    exponent = jax.lax.bitcast_convert_type(greatest, jnp.int32) & np.int32(0x7F800000)
-    tiny = jnp.finfo(jnp.float32).tiny
-    power = jnp.clip(jax.lax.bitcast_convert_type(exponent, jnp.float32), tiny, 2.0**126)
-    return jnp.where(can_draw, jnp.clip(weights / power, tiny, INFINITE_WEIGHT), 0)
+    limits = jnp.finfo(weights.dtype)
+    word = np.dtype(f"int{limits.bits}")
+    of_exponent = word.type(((1 << limits.nexp) - 1) << limits.nmant)
+    exponent = jax.lax.bitcast_convert_type(greatest, word) & of_exponent
+    power = jax.lax.bitcast_convert_type(exponent, weights.dtype)
+    power = jnp.clip(power, limits.tiny, 2.0 ** (limits.maxexp - 2))
+    least = float(jnp.finfo(jnp.float32).tiny)
+    shares = jnp.clip(weights / power, least, INFINITE_WEIGHT)
+    return jnp.where(can_draw, shares.astype(jnp.float32), 0)
 
 
 def arrivals(words: tuple[Array, Array], weights: Array | None) -> Array:

@@ -49,7 +49,11 @@ def between_ranks(
     # Without infinities: their undefined distance would reach derivatives, and raise under
     # jax_debug_nans.
     zero = jnp.zeros_like(low)
-    between = linear(jnp.where(is_finite, low, zero), jnp.where(is_finite, high, zero), weight)
+    ends = jnp.where(is_finite, low, zero), jnp.where(is_finite, high, zero)
+    between = linear(*ends, weight)
+    # The distance and the sum of both may overflow, what lies between them cannot.
+    shares = ends[0] * (1 - weight) + ends[1] * weight
+    between = jnp.where(jnp.isfinite(between), between, shares)
     # The sum with an infinity is that infinity; the sum of opposite ones is NaN.
     return jnp.where(weight > 0, jnp.where(is_finite, between, low + high), low)
 

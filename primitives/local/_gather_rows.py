@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from ..contract._arguments import MAX_SHARD_ROWS, as_row_ids, as_rows, num_rows_of
+from ..contract._arguments import MAX_SHARD_ROWS, as_row_ids, as_rows, fits, num_rows_of
 from ..contract._moved import with_tangents
 from ..contract._take import take_rows_or_zeros
 from ..contract._typing import Array, ArrayLike, Integer, PyTree
@@ -39,7 +39,8 @@ def gather_rows(
     Raises:
         TypeError: `row_ids` are not integers, or `fill_value` is traced.
         ValueError: leading axes differ, `row_ids` are not one-dimensional, `rows` or `fill_value`
-            have another structure than required.
+            have another structure than required, or the dtype of an array does not hold its
+            `fill_value`.
 
     Cost:
         Work O(ids x row bytes). No communication. An eager call gathers all columns in one pass
@@ -92,6 +93,11 @@ def _fill_bytes(fill_value: Any, rows: Any) -> FillBytes | None:
             f"{CALLER}: fill_value must be a number or have the structure of rows, {structure}, "
             f"got {fill_structure}."
         )
+    for fill, leaf in zip(fills, leaves, strict=True):
+        if not fits(fill, leaf.dtype):
+            raise ValueError(
+                f"{CALLER}: fill_value must be a number of {leaf.dtype}, got {fill}. Cast the rows."
+            )
     return tuple(
         np.asarray(fill).astype(leaf.dtype).tobytes()
         for fill, leaf in zip(fills, leaves, strict=True)

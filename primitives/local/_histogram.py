@@ -132,7 +132,9 @@ def as_histogram_arguments(
     if first == last:
         first, last = first - 0.5, last + 0.5
     # As in NumPy, which computes in 64 bits and rounds to the dtype of the data.
-    known = np.linspace(first, last, num_bins + 1, dtype=dtype)
+    scale = 1.0 if np.isfinite(last - first) else 0.5
+    known = np.linspace(first * scale, last * scale, num_bins + 1) / scale
+    known = known.astype(dtype)
     return column, num_bins, jnp.asarray(known), None, weights
 
 
@@ -264,11 +266,15 @@ def equal_edges(ends: Array, num_bins: int) -> Array:
     first, last = _rounded(ends[0] - half, dtype), _rounded(ends[1] + half, dtype)
     # The compiler would turn a constant divisor into a factor, which rounds differently.
     divisor = jnp.where(first < last, num_bins, 1).astype(first.dtype)
-    step = _rounded(_rounded(last - first, dtype) / divisor, dtype)
+    # The distance of the outer edges may overflow, that of their halves cannot.
+    is_far = ~jnp.isfinite(_rounded(last - first, dtype))
+    scale = jnp.where(is_far, 0.5, 1).astype(first.dtype)
+    start, end = first * scale, last * scale
+    step = _rounded(_rounded(end - start, dtype) / divisor, dtype)
     edge_numbers = jax.lax.iota(jnp.int32, num_bins + 1).astype(first.dtype)
     # No step is negative. `abs` stops compilers from fusing product and sum into one operation,
     # which would round once.
-    edges = _rounded(jnp.abs(_rounded(edge_numbers * step, dtype)) + first, dtype)
+    edges = _rounded(jnp.abs(_rounded(edge_numbers * step, dtype)) + start, dtype) / scale
     return edges.at[num_bins].set(last).astype(dtype)
 
 

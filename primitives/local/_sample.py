@@ -57,9 +57,9 @@ def sample(
         k: the number of rows to draw. Static.
         replace: whether a row can be drawn more than once. Static.
         weights: for each row a number in proportion to which it is drawn, of shape `(rows,)`; they
-            need not add up to one, and are compared as float32. A row whose weight is not above
-            zero is never drawn, and one of infinite weight before all others. All rows are equally
-            likely by default.
+            need not add up to one. Their ratios to the greatest are rounded to float32, and those
+            below 2**-126 count as that. A row whose weight is not above zero is never drawn, and
+            one of infinite weight before all others. All rows are equally likely by default.
         num_valid: number of valid rows, at the front; all rows by default.
 
     Returns:
@@ -156,7 +156,7 @@ def segment_sample(
 
 
 def as_weights(weights: Any, num_rows: int, caller: str) -> Array | None:
-    """Checks weights of rows; returns them as float32."""
+    """Checks weights of rows; returns them as float32, or as they are if that is float64."""
     if weights is None:
         return None
     weights = as_array(weights, caller, "weights")
@@ -167,7 +167,8 @@ def as_weights(weights: Any, num_rows: int, caller: str) -> Array | None:
             f"{caller}: weights must have one entry for each of the {num_rows} rows, got "
             f"{type_of(weights)}."
         )
-    return jax.lax.stop_gradient(weights).astype(jnp.float32)
+    dtype = jnp.float64 if weights.dtype == jnp.float64 else jnp.float32
+    return jax.lax.stop_gradient(weights).astype(dtype)
 
 
 @functools.partial(tiered, static_argnums=(3, 4, 5, 6))

@@ -35,8 +35,9 @@ def segment_quantile(
         num_segments: number of segments. Static.
         q: numbers of any shape, in [0, 1]. Those that are not known while tracing are clipped.
         interpolation: the value between two order statistics, as for `quantile`. "linear" is
-            `low + (high - low) * fraction`, and "midpoint" is `(low + high) / 2`. Beside an
-            infinity both are infinite, and NaN between infinities of both signs.
+            `low + (high - low) * fraction`, and "midpoint" is `(low + high) / 2`, without
+            overflow. Beside an infinity both are infinite, and NaN between infinities of both
+            signs.
         dtype: float dtype of the interpolation and of the result; by default that of a float `x`,
             else JAX's default float.
         num_valid: number of valid rows, at the front; all rows by default.

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from ..contract._typing import Array, ArrayLike, Bool, Integer
 from ._scan_segments import SegmentEncoding
@@ -168,15 +169,14 @@ def windows_between(bounds: WindowBounds, sequence: RowSequence, plan: WindowPla
     """The windows of given bounds."""
     del plan
     positions, heads = sequence.positions, jnp.asarray(bounds.block_heads)
-    first = jnp.maximum(jnp.asarray(bounds.first).astype(positions.dtype), 0)
+    first = _positions_within(bounds.first, 0, sequence.num_rows)
     head = jnp.where(heads, positions, jnp.zeros_like(positions))
     # The first row of each row's block, then that of the block of each window's last row.
     head = sequence.scan(head, "max", NO_BLOCKS, False)
     if bounds.last is None:
         last, taken_last = positions, None
     else:
-        last = jnp.asarray(bounds.last).astype(positions.dtype)
-        taken_last = last = jnp.minimum(last, sequence.num_rows - 1)
+        taken_last = last = _positions_within(bounds.last, -1, sequence.num_rows - 1)
         head = sequence.take(head, last)
     num_rows = jnp.maximum(last - first + 1, 0)
     return Places(
@@ -188,3 +188,14 @@ def windows_between(bounds: WindowBounds, sequence: RowSequence, plan: WindowPla
         taken_first=first,
         taken_last=taken_last,
     )
+
+
+def _positions_within(given: ArrayLike, least: int, most: Array) -> Array:
+    """Positions of any integer dtype in the dtype of the limits, clipped before they are cast."""
+    given = jnp.asarray(given)
+    if np.can_cast(given.dtype, most.dtype):
+        return jnp.clip(given.astype(most.dtype), least, most)
+    # Such an integer holds the upper limit, and the lower one if it has a sign.
+    if jnp.issubdtype(given.dtype, jnp.signedinteger):
+        given = jnp.maximum(given, given.dtype.type(least))
+    return jnp.minimum(given, most.astype(given.dtype)).astype(most.dtype)

@@ -144,6 +144,37 @@ def test_beside_infinities(num_shards):
                     np.testing.assert_array_equal(found[0], expected)
 
 
+@pytest.mark.parametrize("num_shards", [None, 3])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_between_the_largest_numbers(dtype, num_shards):
+    mesh = None if num_shards is None else mesh_of(num_shards)
+    dtype = jnp.dtype(dtype)
+    largest = float(jnp.finfo(dtype).max)
+    q = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
+    ids = np.zeros(2, int)
+    for x, name, shares in (
+        ([-1, 1], "linear", [-1, -0.5, 0, 0.5, 1]),
+        ([-1, 1], "midpoint", [-1, 0, 0, 0, 1]),
+        ([1, 1], "linear", [1] * 5),
+        ([1, 1], "midpoint", [1] * 5),
+    ):
+        x, expected = (np.array(share) * largest for share in (x, shares))
+        with noting((x, name)):
+            of_all = primitives.quantile(x.astype(dtype), q, mesh, interpolation=name)
+            of_one = primitives.segment_quantile(
+                x.astype(dtype), ids, 1, q, mesh, interpolation=name
+            )[0]
+            for found in (of_all, of_one):
+                precision = float(jnp.finfo(dtype).eps)
+                np.testing.assert_allclose(np.asarray(found, float), expected, rtol=precision)
+    far = jnp.array([-1.0, 1.0]) * np.finfo(float).max
+    for call in (
+        lambda x: primitives.quantile(x, 0.25, mesh),
+        lambda x: primitives.segment_quantile(x, ids, 1, 0.25, mesh)[0],
+    ):
+        assert jax.grad(call)(far).tolist() == [0.75, 0.25]
+
+
 @pytest.mark.parametrize("x64", [False, True])
 def test_ranks_of_more_rows_than_a_float32_holds(x64):
     with jax.enable_x64(x64):

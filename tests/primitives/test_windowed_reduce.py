@@ -323,6 +323,22 @@ def test_windows_of_given_bounds_that_end_with_their_own_row():
     assert result.counts.tolist() == [1, 2, 2, 2, 2, 2, 2, 0]
 
 
+@pytest.mark.parametrize("mesh_size", [None, 3])
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "uint32", "int64", "uint64"])
+def test_bounds_outside_of_the_rows(dtype, mesh_size):
+    limits = np.iinfo(dtype)
+    first = np.array([limits.min, 0, limits.max, 4 if limits.bits < 64 else 2**32], dtype)
+    last = np.array([1, limits.max, limits.max, 2], dtype)
+    if dtype == "int64":
+        # As int32 these would be zeros.
+        first[0], last[1], last[3] = -(2**32), 2**32, -(2**32)
+    bounds = local.WindowBounds(first, last, np.arange(4) == 0)
+    mesh = None if mesh_size is None else mesh_of(mesh_size)
+    result = primitives.windowed_reduce(np.arange(1.0, 5), bounds, "sum", mesh)
+    assert result.values.tolist() == [3, 10, 0, 0]
+    assert result.counts.tolist() == [2, 4, 0, 0]
+
+
 def test_what_is_not_finite_stays_in_its_windows():
     x = np.array([1, 2, np.nan, 3, np.inf, 4, 5, 6.0])
     for window in (2, np.int32(2)):

@@ -68,7 +68,8 @@ def _bin_ids_xla(x: Array, edges: Array, num_valid: Array, is_uniform: bool) -> 
         # Rounding errors are far smaller than a bin, except for bins near the precision of the
         # dtype.
         least = 8 * float(jnp.finfo(edges.dtype).eps) * jnp.maximum(jnp.abs(first), jnp.abs(last))
-        ids = jax.lax.cond(jnp.min(edges[1:] - edges[:-1]) > least, computed, searched, None)
+        can_compute = (jnp.min(edges[1:] - edges[:-1]) > least) & jnp.isfinite(last - first)
+        ids = jax.lax.cond(can_compute, computed, searched, None)
     else:
         ids = searched()
     return jnp.where(is_inside, ids, np.int32(-1))

@@ -151,6 +151,15 @@ def test_in_shard_map():
         ((), [0], 0, ValueError, "gather_rows: rows must hold at least one array"),
         (([1], [1, 2]), [0], 0, ValueError, "gather_rows: every leaf of rows must have the same"),
         ((np.ones(1),), [0], (0, 0), ValueError, "gather_rows: fill_value must be a number or"),
+        (
+            np.ones(1, np.uint8),
+            [0],
+            300,
+            ValueError,
+            "gather_rows: fill_value must be a number of ",
+        ),
+        (np.ones(1, int), [0], np.nan, ValueError, "gather_rows: fill_value must be a number of"),
+        (np.ones(1, bool), [0], 2, ValueError, "gather_rows: fill_value must be a number of bool"),
     ],
 )
 def test_raises(rows, ids, fill, error, message):

@@ -204,6 +204,36 @@ def test_native_and_portable_agree(monkeypatch):
     jax.clear_caches()
 
 
+@pytest.mark.parametrize("is_portable", [False, True])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_outer_edges_whose_distance_overflows(dtype, is_portable, monkeypatch):
+    if is_portable:
+        monkeypatch.setattr(kernels.reduce._histogram, "is_native", lambda: False)
+        jax.clear_caches()
+    largest = np.finfo(dtype).max
+    x = np.array([-1, 1, 0, 0.75, -0.4, 0.4, np.inf, np.nan]).astype(dtype) * largest
+    ends = float(-largest), float(largest)
+    weights = np.arange(1.0, 9)
+
+    @jax.jit
+    def with_traced_range(first, last):
+        return local.histogram(x, bins=4, range=(first, last))
+
+    for counted in (
+        local.histogram(x, bins=4),
+        local.histogram(x, bins=4, range=ends),
+        with_traced_range(*ends),
+        primitives.histogram(x, mesh_of(3), bins=4),
+    ):
+        assert counted.counts.tolist() == [1, 1, 2, 2]
+        shares = np.asarray(counted.edges, np.float64) / float(largest)
+        np.testing.assert_allclose(shares, [-1, -0.5, 0, 0.5, 1], atol=2 * np.finfo(dtype).eps)
+    sums = local.histogram(x, bins=4, weights=weights).counts
+    assert sums.tolist() == [1, 5, 9, 6]
+    if is_portable:
+        jax.clear_caches()
+
+
 @pytest.mark.parametrize("num_shards", [1, 3, 8])
 def test_over_a_mesh(num_shards):
     mesh = mesh_of(num_shards)

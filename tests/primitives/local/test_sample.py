@@ -6,7 +6,9 @@ import jax.numpy as jnp
 import numpy as np
 import oracles
 import pytest
+from jaxframes import primitives
 from jaxframes.primitives import local
+from on_shards import mesh_of
 
 NUM_ROWS = 40
 WEIGHTS = np.where(np.arange(NUM_ROWS) % 5 == 2, 0, 1 + np.arange(NUM_ROWS) % 7).astype(np.float32)
@@ -90,6 +92,20 @@ def test_weights_of_any_scale_draw_the_same_rows(replace, scale):
         ids = np.zeros(5, np.int32)
         by_segment = local.segment_sample(key, ids, 1, 4, weights=scaled)
         assert by_segment.row_ids[0].tolist() == expected.row_ids.tolist()
+
+
+@pytest.mark.parametrize("num_shards", [None, 3])
+@pytest.mark.parametrize("replace", [False, True])
+def test_weights_outside_of_float32_draw_the_same_rows(replace, num_shards):
+    key, weights = jax.random.key(9), np.array([1, 0, 0.25, 1.5, 0.5])
+    mesh = None if num_shards is None else mesh_of(num_shards)
+    expected = local.sample(key, 5, 4, weights=weights, replace=replace)
+    for scale in (2.0**1000, 2.0**200, 2.0**-200, 2.0**-1000):
+        drawn = primitives.sample(key, 5, 4, mesh, weights=weights * scale, replace=replace)
+        oracles.assert_same_bits(drawn, expected)
+    # Too small to be told apart, but not zero.
+    apart = np.array([1e300, 1e-300, 0.0])
+    assert local.sample(key, 3, 3, weights=apart).row_ids.tolist() == [0, 1, -1]
 
 
 def test_rows_of_infinite_weight_come_first_and_are_equally_likely():
