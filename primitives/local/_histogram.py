@@ -301,9 +301,28 @@ def _comparable(column: Array, edges: Array) -> tuple[Array, Array]:
         for leaf, leaf_is_float in zip((column, edges), is_float, strict=True)
     ]
     dtype = np.dtype(np.float64 if max(item_bytes) == 8 else np.float32)
+    edges = edges.astype(dtype)
+    if dtype.itemsize == 4 and column.dtype.name in ("int32", "uint32"):
+        return _as_float32(column, edges[-1]), edges
     if column.dtype.name in READ_DTYPES and column.dtype.itemsize <= dtype.itemsize:
-        return column, edges.astype(dtype)
-    return column.astype(dtype), edges.astype(dtype)
+        return column, edges
+    return column.astype(dtype), edges
+
+
+def _as_float32(numbers: Array, last_edge: Array) -> Array:
+    """Integers of 32 bits as float32 that lie in the same bins between edges of float32.
+
+    They are rounded down, which takes none below an edge that it is not below. One just above the
+    last edge would come down to it, and becomes infinite.
+    """
+    limit = np.float32(2.0 ** (32 if numbers.dtype == jnp.uint32 else 31))
+    nearest = numbers.astype(jnp.float32)
+    is_held = nearest < limit
+    back = jnp.where(is_held, nearest, 0).astype(numbers.dtype)
+    is_above = ~is_held | (back > numbers)
+    rounded = jnp.where(is_above, jnp.nextafter(nearest, np.float32(-np.inf)), nearest)
+    is_past_last = (rounded == last_edge) & (is_above | (back < numbers))
+    return jnp.where(is_past_last, np.float32(np.inf), rounded)
 
 
 def digit_histogram(

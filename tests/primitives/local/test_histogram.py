@@ -262,6 +262,25 @@ def test_edges_of_the_largest_integers(dtype):
 
 
 @pytest.mark.usefixtures("x64_off")
+@pytest.mark.parametrize("dtype", [np.int32, np.uint32])
+def test_integers_that_float32_rounds(dtype):
+    limits = np.iinfo(dtype)
+    steps = np.arange(-5, 6)
+    near = np.concatenate([2**24 + steps, 2**25 + steps, 2**30 + 16 * steps])
+    x = np.concatenate([near, [limits.max, limits.max - 1, limits.min, 0, 7]]).astype(dtype)
+    for edges in ([0, 2**24 - 1, 2**24, 2**24 + 2], [3, 2**24 + 4, 2**25, 2**25 + 4], [0, 2**30]):
+        edges = np.array(edges, np.float32)
+        expected = np.histogram(x, edges.astype(np.float64))[0]
+        for weights in (None, np.ones(len(x), np.int32)):
+            with noting((edges, weights is None)):
+                counts = local.histogram(x, edges=edges, weights=weights).counts
+                assert counts.tolist() == expected.tolist()
+    # The largest integers are below the power of two.
+    edges = np.array([limits.min, float(limits.max)], np.float32)
+    assert local.histogram(x, edges=edges).counts.tolist() == [len(x)]
+
+
+@pytest.mark.usefixtures("x64_off")
 def test_integers_that_need_64_bits_to_compare():
     x, edges = jnp.array([1, 5], jnp.int32), jnp.array([0, 3_000_000_000], jnp.uint32)
     message = (
