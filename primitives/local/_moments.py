@@ -61,7 +61,8 @@ def positive(divisor: Array) -> Array:
 
 def moved_products(count: Array, products: Array, x: Array, y: Array) -> Array:
     """The sum of products of distances, about an origin that is `x` and `y` below the means."""
-    return products + count * (x * y)
+    # No values have no part in it, however far away, where the product overflows.
+    return products + jnp.where(count > 0, count * (x * y), count.dtype.type(0))
 
 
 def moved_sums(

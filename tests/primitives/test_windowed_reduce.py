@@ -350,6 +350,19 @@ def test_what_is_not_finite_stays_in_its_windows():
     assert np.isnan(variances).tolist() == [False, False, True, True, True, True, False, False]
 
 
+@pytest.mark.parametrize("mesh_size", [None, 3])
+def test_variances_that_overflow_are_infinite(mesh_size):
+    mesh = None if mesh_size is None else mesh_of(mesh_size)
+    x = np.array([0.0, 1e200, -1e200, 1.5, 2.5, 6.5])
+    with np.errstate(over="ignore"):
+        expected = [x[max(row - 1, 0) : row + 1].var() for row in range(len(x))]
+    assert expected == [0, np.inf, np.inf, np.inf, 0.25, 4]
+    for window in (2, np.int32(2)):
+        assert primitives.windowed_reduce(x, window, "var", mesh).values.tolist() == expected
+    found = primitives.windowed_reduce(x, 2, "cov", mesh, other=x)
+    assert found.values.tolist() == expected
+
+
 def test_columns_with_masks_of_their_own():
     rng = np.random.default_rng(0)
     x = {"a": rng.normal(size=(12, 2)), "b": rng.normal(size=12)}
