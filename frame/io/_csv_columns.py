@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The columns of a file of comma-separated values: their labels, and their wide integers."""
+"""The columns of a file of comma-separated values: their labels and types."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
+from ..table._nullable import Family
 from ..table._types import Options
 
 # pyarrow.compute has no types.
@@ -95,15 +96,101 @@ def chosen_labels(labels: Sequence[str], usecols: Any) -> list[str]:
     return [label for label in labels if label in listed]
 
 
-def with_wide_integers(read: Read, types: Options, caller: str) -> Any:
-    """Reads a file; columns of integers from 2**63 on are uint64, where Arrow rounds them.
+def with_pandas_types(read: Read, types: Options, source: object, caller: str) -> Any:
+    """Reads a file; see `wide_integers` and `hexadecimals`.
+
+    Args:
+        read: reads the rows.
+        types: the types of columns that are known.
+        source: the path or the buffer of the file.
+        caller: the name for errors.
 
     Raises:
         NotImplementedError: pandas would make objects or strings of the integers of a column.
     """
     table = read({"column_types": types})
-    wide = wide_integers(table, read, types, caller)
-    return read({"column_types": {**types, **wide}}) if wide else table
+    others = {
+        **wide_integers(table, read, types, caller),
+        **hexadecimals(table.schema, read, types, source),
+    }
+    return read({"column_types": {**types, **others}}) if others else table
+
+
+def with_numbers_for_nulls(
+    table: pa.Table, given: Collection[str], families: Mapping[str, Family]
+) -> pa.Table:
+    """The rows with numbers for columns without a value: as in pandas, float64 or Int64."""
+    if not table.num_rows:
+        return table
+    for at, field in enumerate(table.schema):
+        family = families.get(field.name)
+        if pa.types.is_null(field.type) and field.name not in given and family != "arrow":
+            kind = pa.float64() if family is None else pa.int64()
+            table = table.set_column(at, field.name, table.column(at).cast(kind))
+    return table
+
+
+def hexadecimals(
+    schema: pa.Schema, read: Read, given: Collection[str], source: object
+) -> dict[str, Any]:
+    """String types for columns of numbers such as 0x1f, which Arrow reads as integers."""
+    names = [
+        field.name for field in schema if pa.types.is_int64(field.type) and field.name not in given
+    ]
+    if not names or not _has_hexadecimals(source):
+        return {}
+    found: dict[str, Any] = {}
+    for name in names:
+        texts = read({"include_columns": [name], "column_types": {name: pa.string()}}).column(name)
+        if _compute.any(_compute.match_substring_regex(texts, r"^\s*[+-]?0[xX]")).as_py():
+            found[name] = pa.string()
+    return found
+
+
+def _has_hexadecimals(source: Any) -> bool:
+    """Whether a file has a prefix of hexadecimal numbers anywhere."""
+    stream = pa.input_stream(source) if isinstance(source, str) else source
+    with stream:
+        last = b""
+        while block := stream.read(_BLOCK_BYTES):
+            if b"0x" in block or b"0X" in block or last + block[:1] in (b"0x", b"0X"):
+                return True
+            last = block[-1:]
+    return False
+
+
+_BLOCK_BYTES = 1 << 20
+
+
+# The types that Arrow tries for a column, in its order.
+_TRIED = (
+    pa.null(),
+    pa.int64(),
+    pa.bool_(),
+    pa.date32(),
+    pa.time32("s"),
+    pa.timestamp("s"),
+    pa.timestamp("s", "UTC"),
+    pa.timestamp("ns"),
+    pa.timestamp("ns", "UTC"),
+    pa.float64(),
+)
+
+
+def is_open(kind: pa.DataType) -> bool:
+    """Whether rows after the first ones may well have another type than this."""
+    return kind in _TRIED[:-1]
+
+
+def type_of_all_rows(read_as: Callable[[pa.DataType], object], first: pa.DataType) -> pa.DataType:
+    """The type that Arrow gives a column by all rows, where the first ones have a type."""
+    for kind in _TRIED[_TRIED.index(first) :]:
+        try:
+            read_as(kind)
+        except pa.ArrowInvalid:
+            continue
+        return kind
+    return pa.string()
 
 
 def wide_integers(rows: object, read: Read, given: Collection[str], caller: str) -> dict[str, Any]:

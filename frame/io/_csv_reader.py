@@ -16,7 +16,13 @@ from ..table._ndframe import FrameBase
 from ..table._nullable import Family, backend_family, family_of
 from ..table._row_index import RANGE
 from ._construction import table_of_arrow
-from ._csv_columns import Header, chosen_labels, header_of, with_wide_integers
+from ._csv_columns import (
+    Header,
+    chosen_labels,
+    header_of,
+    with_numbers_for_nulls,
+    with_pandas_types,
+)
 from ._csv_lines import CsvText, parse_error, pieces_of_text
 from ._csv_options import CsvFormat, arrow_type
 from ._csv_values import columns_of_times, with_thousands, with_times
@@ -155,7 +161,7 @@ class CsvReader:
             read({"column_types": self._types})
 
         with self._naming_lines(again):
-            return with_wide_integers(read, self._types, "read_csv")
+            return with_pandas_types(read, self._types, open_file(), "read_csv")
 
     def _first_bad_line(self) -> None:
         options = csv.ReadOptions(
@@ -212,6 +218,7 @@ class CsvReader:
 
     def _framed(self, table: pa.Table, start: int = 0) -> Any:
         values = self._values
+        table = with_numbers_for_nulls(table, self._types, self._families)
         if values.thousands:
             table = with_thousands(table, values.thousands, self._style.decimal, self._types)
         table = with_times(table, self._times, values.date_format, dayfirst=values.dayfirst)

@@ -12,7 +12,7 @@ from pyarrow import csv
 
 from ..table._layout import Layout
 from ..table._types import Options
-from ._csv_columns import with_wide_integers
+from ._csv_columns import with_pandas_types
 from ._own_rows import messages_of_all
 
 # Types that Arrow infers for other lines and that both kinds of lines can be read as.
@@ -85,17 +85,25 @@ def own_lines(
         )
 
     def read(types: Options) -> pa.Table:
-        return with_wide_integers(read_as, {**types, **convert["column_types"]}, "read_csv")
+        known = {**types, **convert["column_types"]}
+        return with_pandas_types(read_as, known, pa.BufferReader(lines), "read_csv")
 
     table = read({})
     found = {field.name: str(field.type) for field in table.schema}
-    of_all = [json.loads(m) for m in messages_of_all(json.dumps(found).encode(), devices)]
+    message = json.dumps((found, table.num_rows)).encode()
+    told = [json.loads(one) for one in messages_of_all(message, devices)]
+    of_all, has_rows = [one for one, _ in told], any(num_rows for _, num_rows in told)
     given = convert["column_types"]
     types = {
         name: _common({types[name] for types in of_all})
         for name in found
         if name not in given and len({types[name] for types in of_all}) > 1
     }
+    if has_rows:
+        # As in pandas, a column without a value is one of floats.
+        for name in found:
+            if name not in given and all(one[name] == "null" for one in of_all):
+                types[name] = pa.float64()
     return read(types) if types else table
 
 

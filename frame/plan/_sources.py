@@ -14,7 +14,14 @@ from pyarrow import csv, fs
 
 from ..io._construction import table_of_arrow
 from ..io._csv import read_csv
-from ..io._csv_columns import Header, header_of, wide_integers
+from ..io._csv_columns import (
+    Header,
+    header_of,
+    hexadecimals,
+    is_open,
+    type_of_all_rows,
+    wide_integers,
+)
 from ..io._csv_options import CsvFormat
 from ..io._dataset_schema import (
     columns_with_nulls,
@@ -279,41 +286,80 @@ class CsvFile(Files):
 
     @functools.cached_property
     def empty(self) -> Any:
-        """A frame of the types that Arrow infers from the first block; see `nulls`."""
+        """A frame of the columns without rows; see `_types_and_nulls`."""
         _ = self._stamps
-        with self.open() as reader:
-            schema = reader.schema
         with naming_files("scan_csv", self.path):
-            return _frame_of(schema.empty_table(), self.layout, nulls=self.nulls)
+            return _frame_of(self._schema.empty_table(), self.layout, nulls=self.nulls)
+
+    @functools.cached_property
+    def _schema(self) -> pa.Schema:
+        with self.open() as reader:
+            return reader.schema
 
     @functools.cached_property
     def nulls(self) -> frozenset[str]:
-        """The columns of integers and bools with nulls, found by reading the file once."""
-        with self.open() as reader:
-            names = [field.name for field in reader.schema if is_integer_or_bool(field.type)]
-        if not names:
-            return frozenset()
-        with reading("scan_csv", self.path), self.open(names) as reader:
-            return names_with_nulls(reader, names)
+        """The columns of integers and bools with nulls."""
+        return self._types_and_nulls[1]
 
     @functools.cached_property
     def _header(self) -> Header:
         return header_of(self._source, None, 0, self.style.parse(), self.style.encoding)
 
     @functools.cached_property
-    def _wide_integers(self) -> dict[str, Any]:
-        """The types of columns of integers past int64 in the first block."""
+    def _types_and_nulls(self) -> tuple[dict[str, Any], frozenset[str]]:
+        """The types of the columns that the first block leaves open, and `nulls`.
 
-        def first_lines(options: Options) -> Any:
+        All rows are read once, without the columns of floats and strings.
+        """
+
+        def first_rows(options: Options) -> Any:
             with self._reader(options) as reader:
                 return next(iter(reader), reader.schema.empty_table())
 
-        return wide_integers(first_lines({}), first_lines, (), "scan_csv")
+        rows = first_rows({})
+        wide = wide_integers(rows, first_rows, (), "scan_csv")
+        kinds = {field.name: field.type for field in rows.schema} | wide
+        kinds = {name: kind for name, kind in kinds.items() if is_open(kind) or name in wide}
+        # Arrow gives the columns of no rows no types.
+        if not kinds or not rows.num_rows:
+            return wide, frozenset()
+        with reading("scan_csv", self.path):
+            try:
+                nulls = self._nulls_of(kinds)
+            except pa.ArrowInvalid:
+                for name in kinds.keys() - wide.keys():
+                    kinds |= self._type_of_all_rows(name, kinds[name])
+                nulls = self._nulls_of(kinds)
+            kinds |= hexadecimals(pa.schema(kinds), self._all_rows, (), self._source())
+        # As in pandas, a column without a value is one of floats.
+        types = {
+            name: pa.float64() if pa.types.is_null(kind) else kind for name, kind in kinds.items()
+        }
+        return types, frozenset(name for name in nulls if is_integer_or_bool(types[name]))
+
+    def _nulls_of(self, kinds: dict[str, pa.DataType]) -> frozenset[str]:
+        """The names of columns with nulls, of some that are read with these types."""
+        names = list(kinds)
+        with self._reader({"include_columns": names, "column_types": kinds}) as reader:
+            return names_with_nulls(reader, names)
+
+    def _all_rows(self, options: Options) -> pa.Table:
+        with self._reader(options) as reader:
+            return reader.read_all()
+
+    def _type_of_all_rows(self, name: str, first: pa.DataType) -> dict[str, pa.DataType]:
+        """The type of a column, which has another one in the first block."""
+        kind = type_of_all_rows(lambda kind: self._nulls_of({name: kind}), first)
+        if first != pa.int64() or kind != pa.float64():
+            return {name: kind}
+        rows = self._all_rows({"include_columns": [name], "column_types": {name: kind}})
+        return {name: kind} | wide_integers(rows, self._all_rows, (), "scan_csv")
 
     def open(self, names: Sequence[Any] | None = None) -> Any:
         """A reader of all columns, or of some."""
-        wide = self._wide_integers
-        types = wide if names is None else {name: wide[name] for name in names if name in wide}
+        types = self._types_and_nulls[0]
+        if names is not None:
+            types = {name: types[name] for name in names if name in types}
         return self._reader({"include_columns": names and list(names), "column_types": types})
 
     def _reader(self, options: Options) -> Any:
@@ -336,9 +382,15 @@ class CsvFile(Files):
         if names == []:
             # The number of rows is known from a column only.
             names = [self.empty._labels[0]]
+        # Others have the types of all rows already.
+        floats = [
+            field.name
+            for field in self._schema
+            if pa.types.is_float64(field.type) and (names is None or field.name in names)
+        ]
         frame = read_csv(
             self.path, **self.style.arguments(), usecols=names, sharding=self.layout,
-            filesystem=self.filesystem,
+            dtype=dict.fromkeys(floats, "float64"), filesystem=self.filesystem,
         )  # fmt: skip
         return frame if names is None else frame[names]
 

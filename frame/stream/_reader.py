@@ -11,6 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset as ds
 
@@ -201,12 +202,23 @@ def _ahead(make: Function, items: Sequence[object]) -> Iterator[list[Any]]:
 def _csv(scan: Scan, source: CsvFile) -> Iterator[Piece]:
     names = list(scan.columns or []) or ([source.empty._labels[0]] if scan.columns == () else None)
     position = 0
-    with naming(source.path):
-        reader = source.open(names)
-        with reader:
-            for batch in reader:
-                yield Piece(pa.Table.from_batches([batch]), position)
-                position += batch.num_rows
+    with naming(source.path), source.open(names) as reader:
+        while (batch := _next_batch(reader, source.path)) is not None:
+            yield Piece(pa.Table.from_batches([batch]), position)
+            position += batch.num_rows
+
+
+def _next_batch(reader: Any, path: str) -> pa.RecordBatch | None:
+    """The next rows of a file of comma-separated values; None at its end."""
+    try:
+        return next(reader, None)
+    except pa.ArrowInvalid as error:
+        if "conversion error" not in str(error):
+            raise
+        raise pd.errors.ParserError(
+            f"scan_csv: cannot read {path!r}. {error}. The first rows have numbers there. Use "
+            "read_csv(...).lazy() for a column that is no number in all rows."
+        ) from error
 
 
 def _arrow(scan: Scan, source: ArrowRows, batch_rows: int) -> Iterator[Piece]:

@@ -82,8 +82,9 @@ def scan_csv(
 ) -> LazyFrame:
     """Plans on a file of comma-separated values, which is read when the plan runs.
 
-    The plan converts only the columns that it needs. Arrow infers the types from the first block
-    of the file.
+    The plan converts only the columns that it needs. Types are those of `read_csv`: columns that
+    seem to have integers, bools or times in the first block of the file are read once for them.
+    A column of floats there must have floats in all rows.
 
     Args:
         path: the file, a path or a URL. The end of its name says how it is compressed. Compressed
@@ -104,6 +105,7 @@ def scan_csv(
     Raises:
         FileNotFoundError: no such file.
         KeyError: the file has no column of that name.
+        ParserError: a line or a value cannot be read.
 
     Example:
         >>> import os, tempfile

@@ -3,6 +3,7 @@ import io
 
 import pandas as pd
 import pytest
+from frame_parity import assert_same
 from jaxframes.frame import JaxFrame, read_csv, scan_csv
 
 FRAME = pd.DataFrame({"x": [1, 2, 3], "y": [0.5, None, -2.25], "s": ["a", "é", "b,c"]})
@@ -144,3 +145,66 @@ def test_integers_that_pandas_keeps_as_objects_are_refused(tmp_path, rows):
     ]  # fmt: skip
     with pytest.raises(NotImplementedError, match="missing ones"):
         read_csv(io.StringIO("a,b\n18446744073709551615,1\n,2\n"))
+
+
+def text_of_blocks(first, last):
+    """A text whose last value is not in the first block of Arrow."""
+    line = f"{first},{'a' * 4000}\n"
+    return "x,s\n" + line * 600 + f"{last},b\n"
+
+
+@pytest.mark.parametrize(
+    ("first", "last"),
+    [("1", "0.5"), ("", "7"), ("", "abc"), ("", ""), ("0.5", "1"), ("1", ""), ("1", "0x1f")],
+)
+def test_types_are_those_of_all_rows(tmp_path, first, last):
+    (tmp_path / "f.csv").write_text(text_of_blocks(first, last))
+    expected = pd.read_csv(tmp_path / "f.csv", low_memory=False).astype({"s": "str"})
+    if last == "0x1f":
+        expected["x"] = expected["x"].astype("str")
+    assert_same(read_csv(tmp_path / "f.csv"), expected)
+    plan = scan_csv(tmp_path / "f.csv")
+    assert plan.schema.astype(str).tolist() == expected.dtypes.astype(str).tolist()
+    assert_same(plan.collect(), expected)
+    assert_same(plan[["x"]].collect(batch_rows=200), expected[["x"]])
+
+
+@pytest.mark.parametrize(
+    ("first", "last"),
+    [("1", "abc"), ("true", "maybe"), ("2020-01-01", "x"), ("1", "9223372036854775808"),
+     ("2020-01-01", "2020-01-01 10:00:00"), ("12:30", "5")],
+)  # fmt: skip
+def test_plans_have_the_types_that_a_read_gives(tmp_path, first, last):
+    (tmp_path / "f.csv").write_text(text_of_blocks(first, last))
+    expected = read_csv(tmp_path / "f.csv").to_pandas()
+    plan = scan_csv(tmp_path / "f.csv")
+    assert plan.schema.astype(str).tolist() == expected.dtypes.astype(str).tolist()
+    assert_same(plan.collect(), expected)
+    assert_same(plan[["x"]].collect(batch_rows=200), expected[["x"]])
+
+
+def test_a_text_among_floats_is_an_error_of_a_plan(tmp_path):
+    (tmp_path / "f.csv").write_text(text_of_blocks("0.5", "abc"))
+    plan = scan_csv(tmp_path / "f.csv")[["x"]]
+    for options in ({}, {"batch_rows": 200}):
+        with pytest.raises(pd.errors.ParserError, match="invalid value 'abc'"):
+            plan.collect(**options)
+    assert read_csv(tmp_path / "f.csv").x.tolist()[-1] == "abc"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x,y\n,1\n,2\n", "x,y\nNA,\nnull,\n", "x,y\n0x10,1\n0XFF,2\n", "x,y\n0x10,1\n3,2\n", "x,y\n"],
+)
+def test_empty_columns_and_hexadecimal_numbers(tmp_path, text):
+    (tmp_path / "f.csv").write_text(text)
+    expected = pd.read_csv(tmp_path / "f.csv")
+    assert_same(read_csv(io.StringIO(text)), expected)
+    assert_same(
+        read_csv(io.StringIO(text), dtype_backend="numpy_nullable"),
+        pd.read_csv(io.StringIO(text), dtype_backend="numpy_nullable"),
+    )
+    plan = scan_csv(tmp_path / "f.csv")
+    assert plan.schema.astype(str).tolist() == expected.dtypes.astype(str).tolist()
+    assert_same(plan.collect(), expected)
+    assert_same(plan.collect(batch_rows=1), expected)

@@ -34,3 +34,9 @@ def test_pandas_is_asked_once_for_each_dtype(monkeypatch):
     for _ in range(3):
         on_device(FRAME).fillna(7)
     assert len(asked) == len(set(asked)) == 2
+
+
+@pytest.mark.parametrize("dtype", ["Float64", "Float32", "double[pyarrow]"])
+def test_nullable_floats_keep_their_dtype(dtype):
+    frame = pd.DataFrame({"x": pd.array([5, None, 3], dtype), "y": [1.0, np.nan, 2.0]})
+    assert_parity(lambda f: (f.x.fillna(1.5), f.fillna(0.0), f.x.fillna(2)), frame, ways=["eager"])
