@@ -17,7 +17,9 @@ from ..table._dtypes import narrowed
 from ..table._from_host import index_from
 from ..table._layout import ONE_DEVICE
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
-from ..table._table import Table, as_count
+from ..table._table import Count, Table, as_count
+from ..table._take import any_missing
+from ..table._to_host import host_array
 from ..table._tracing import answered_at_once, is_traced
 from ..table._types import Axis
 from ._axis1 import labels_across
@@ -55,10 +57,31 @@ def _quantiles_of(of: NDFrame, q: object, interpolation: str) -> tuple[tuple[Red
             )
         if column.is_bool:
             raise TypeError(
-                f"quantile: bools cannot be subtracted, got column {label!r}. Cast it first."
+                "numpy boolean subtract, the `-` operator, is not supported: quantile of bools in "
+                f"column {label!r}. Cast it first."
             )
     q, rows = _checked_q(q, interpolation), (table.all_rows, table.layout)
-    return quantiles_of_columns(table.columns, q, interpolation, *rows), q
+    found = quantiles_of_columns(table.columns, q, interpolation, *rows)
+    sides = zip(found, table.columns, strict=True)
+    return tuple(_in_integers(one, column, table.num_rows) for one, column in sides), q
+
+
+def _in_integers(quantiles: Reduced, column: Column, num_rows: Count) -> Reduced:
+    """Quantiles in a nullable dtype of integers, if a value is missing and all quantiles are whole.
+
+    Others are floats, as in pandas. So are those inside `jit`.
+    """
+    are_integers = column.family == "masked" and column.dtype.kind in "iu"
+    if not are_integers or is_traced(quantiles, column, num_rows) or column.valid is None:
+        return quantiles
+    if not any_missing(column.valid, num_rows):
+        return quantiles
+    values = host_array(quantiles.value)
+    if values.dtype.kind == "f" and bool(quantiles.is_missing):
+        values = np.zeros_like(values)
+    if values.dtype.kind == "f" and not (values == np.trunc(values)).all():
+        return quantiles
+    return Reduced(values.astype(column.dtype), quantiles.is_missing)
 
 
 class SeriesQuantiles(SeriesBase):
@@ -229,15 +252,18 @@ def _table_of(quantiles: Sequence[Reduced], source: Table, q: Any) -> Table:
     capacity = ONE_DEVICE.capacity_for(num_rows)
     columns = []
     for one, column in zip(quantiles, source.columns, strict=True):
-        padding = (0, capacity - num_rows)
+        padding, valid = (0, capacity - num_rows), None
         if is_traced(one):
             values = jnp.pad(one.value, padding)
         else:
             values = np.asarray(one.value)
-            if values.dtype.kind == "i" and column.is_numeric and bool(one.is_missing):
-                values = np.full(num_rows, np.nan)
+            if values.dtype.kind in "iu" and column.is_numeric and bool(one.is_missing):
+                if column.is_nullable and values.dtype == column.dtype:
+                    valid = ONE_DEVICE.place(np.zeros(capacity, np.bool_))
+                else:
+                    values = np.full(num_rows, np.nan)
             values = ONE_DEVICE.place(np.pad(values, padding))
-        columns.append(Column(values, None, column.type))
+        columns.append(Column(values, valid, column.type))
     labels = narrowed(pd.Index(np.asarray(q, np.float64)))
     index = index_from(labels, capacity, ONE_DEVICE)
     return Table(tuple(columns), index, as_count(num_rows), source.needed)

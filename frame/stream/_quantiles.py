@@ -76,13 +76,14 @@ class RankSearch:
     Attributes:
         is_done: whether the values are known.
         num_values: the number of values that are not missing.
+        has_missing: whether a value is missing.
     """
 
     def __init__(self, dtype: np.dtype, fractions: np.ndarray, most_rows: int):
         self.is_done = False
         self.num_values = 0
         self._dtype, self._fractions, self._most_rows = dtype, fractions, most_rows
-        self._has_missing = False
+        self.has_missing = False
         self._word = np.dtype(f"u{dtype.itemsize}")
         self._num_bits = dtype.itemsize * 8
         # The leading bits that are known, of which each pass counts the next ones.
@@ -179,7 +180,7 @@ class RankSearch:
         below = int(np.floor(place))
         above = min(below + 1, self.num_values - 1)
         values = np.array([self._values[below], self._values[above]], self._dtype)
-        if self._has_missing and self._dtype.kind in "iub" and is_x64_enabled():
+        if self.has_missing and self._dtype.kind in "iub" and is_x64_enabled():
             # pandas has no integers beside missing values.
             values = values.astype(np.float64)
         return values, place - below
@@ -195,7 +196,7 @@ class RankSearch:
         elif data.dtype.kind == "f":
             present = ~np.isnan(data) if present is None else present & ~np.isnan(data)
         if present is not None and not present.all():
-            self._has_missing, data = True, data[present]
+            self.has_missing, data = True, data[present]
         # A batch with missing integers may hold floats.
         words = np.ascontiguousarray(data.astype(self._dtype)).view(self._word)
         sign = self._word.type(1 << (self._num_bits - 1))
@@ -237,23 +238,44 @@ def _answer(empty: object, call: Call, q: Any, searches: Sequence[RankSearch]) -
         [_series(empty, values).quantile(fraction, **options) for values, fraction in pairs]
         for pairs in tables
     ]
+    # Each search is of a column; the dtypes of those whose quantiles are integers.
+    dtypes = [
+        own.dtype if _are_in_integers(own, search, values) else None
+        for own, search, values in zip(
+            empty._table.columns, searches, zip(*results, strict=True), strict=True
+        )
+    ]
     if isinstance(empty, SeriesBase) and np.ndim(q) == 0:
-        return results[0][0]
+        (value,), (dtype,) = results[0], dtypes
+        if empty._only.is_nullable and pd.isna(value):
+            return pd.NA
+        return value if dtype is None else dtype.type(value)
     shape = call.run(_two_rows(empty, firsts))
     # A frame has a row for each quantile, a series of one quantile a row for each column.
     by_column = results if np.ndim(q) == 0 else zip(*results, strict=True)
+    if np.ndim(q) == 0:
+        dtypes = [None if None in dtypes else np.result_type(*dtypes)]
     columns = [
         of_family(
-            column_from(_in_dtype(values, column), shape._table.capacity, shape._layout),
+            column_from(_in_dtype(values, column, dtype), shape._table.capacity, shape._layout),
             column.family,
         )
-        for values, column in zip(by_column, shape._table.columns, strict=True)
+        for values, column, dtype in zip(by_column, shape._table.columns, dtypes, strict=True)
     ]
     return shape._with_columns(columns)
 
 
-def _in_dtype(values: Sequence[object], column: Column) -> np.ndarray:
-    """Scalars as an array of the dtype of a column."""
+def _are_in_integers(own: Column, search: RankSearch, values: Sequence[Any]) -> bool:
+    """Whether the quantiles of a nullable column are integers, as those of the eager method."""
+    is_integer = own.family == "masked" and own.dtype.kind in "iu" and search.has_missing
+    return is_integer and all(pd.isna(value) or float(value).is_integer() for value in values)
+
+
+def _in_dtype(values: Sequence[Any], column: Column, integers: np.dtype | None) -> Any:
+    """Scalars as an array of the dtype of a column, or of nullable integers."""
+    if integers is not None:
+        whole = [pd.NA if pd.isna(value) else int(value) for value in values]
+        return pd.Series(whole, dtype=column.type.nullable(integers))
     if column.type.is_time:
         name = column.type.of_family(None).named(column.dtype)
         return pd.Series(list(values), dtype=name).to_numpy()

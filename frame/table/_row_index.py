@@ -145,14 +145,15 @@ def with_frequency(index: Any, freq: Any) -> pd.Index:
     """
     if freq is None or not isinstance(index, (pd.DatetimeIndex, pd.TimedeltaIndex)):
         return index
-    if len(index) > 1:
-        num_steps = _num_steps(index[0], index[1], freq)
-        if num_steps == 0:
-            return index
-        freq = freq * num_steps
     try:
+        if len(index) > 1:
+            num_steps = _num_steps(index[0], index[1], freq)
+            if num_steps == 0:
+                return index
+            freq = freq * num_steps
         return type(index)(index, freq=freq)
     except ValueError:
+        # Another distance, or a time that the clocks of the zone skip.
         return index
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from frame_examples import mixed_frame
-from frame_parity import assert_parity, assert_same_error, on_device
+from frame_parity import assert_parity, assert_same, assert_same_error, on_device
+from jaxframes.frame import scan_parquet
 
 
 def quarters():
@@ -90,3 +91,32 @@ def test_parts_are_numbers():
     for q in ("0.3", ["0.3"], b"1", None, 0.3 + 0j, [[0.1]]):
         assert_same_error(lambda f, q=q: f.quantile(q), quarters())
         assert_same_error(lambda f, q=q: f.x.quantile(q), quarters())
+
+
+NULLABLE = pd.DataFrame(
+    {
+        "missing": pd.array([1, 2, 4, None], dtype="Int64"),
+        "small": pd.array([5, None, 7, 9], dtype="UInt8"),
+        "complete": pd.array([1, 2, 3, 4], dtype="Int64"),
+        "none": pd.array([None] * 4, dtype="Int8"),
+        "float": pd.array([1.0, None, 2.0, 3.0], dtype="Float64"),
+    }
+)
+
+
+@pytest.mark.parametrize("q", [0.5, 0.25, [0.5], [0, 1], [0.25, 0.5], [0.0, 0.5, 1.0]], ids=str)
+def test_whole_quantiles_of_nullable_integers_with_missing_ones_are_integers(q):
+    ways = ["eager", "mesh"]
+    for labels in (list(NULLABLE), ["missing", "small"], ["missing", "none"]):
+        assert_parity(lambda f: f.quantile(q), NULLABLE[labels], ways=ways)
+    for label in NULLABLE:
+        assert_parity(lambda f, label=label: f[label].quantile(q), NULLABLE, ways=ways)
+
+
+def test_whole_quantiles_of_nullable_integers_over_batches(tmp_path):
+    NULLABLE.to_parquet(tmp_path / "rows.parquet")
+    plan = scan_parquet(tmp_path / "rows.parquet")
+    for q in (0.5, 0.25, [0, 1], [0.25, 0.5]):
+        for labels in (list(NULLABLE), ["missing", "small"], "missing", "none"):
+            found = plan[labels].quantile(q).collect(batch_rows=2)
+            assert_same(found, NULLABLE[labels].quantile(q))

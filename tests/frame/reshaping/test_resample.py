@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from frame_examples import mixed_frame
-from frame_parity import Bound, assert_parity, assert_same_error, on_device
+from frame_parity import Bound, assert_parity, assert_same, assert_same_error, on_device
 
 
 def timed(num_rows=37):
@@ -231,3 +231,23 @@ def test_weeks_and_months_end_with_the_day_that_clocks_show():
         assert_parity(
             lambda s: (s.resample("W").sum(), s.resample("ME").sum()), series, ways=["eager"]
         )
+
+
+@pytest.mark.parametrize(
+    ("zone", "start"),
+    [
+        ("Europe/Berlin", "2024-03-31"),
+        ("Europe/Berlin", "2024-10-27"),
+        ("America/Sao_Paulo", "2018-11-03"),  # Clocks skip the next midnight.
+        ("America/Sao_Paulo", "2018-02-17"),  # Clocks show the hour before midnight twice.
+        ("Asia/Beirut", "2022-03-26"),
+    ],
+)
+def test_days_on_which_clocks_change(zone, start):
+    times = pd.date_range(pd.Timestamp(start, tz=zone), periods=60, freq="h")
+    hours = pd.DataFrame({"time": times, "v": np.arange(60)})
+    by_time = hours.set_index("time").v
+    for rule in ("D", "2D", "7h", "12h"):
+        assert_parity(lambda s, rule=rule: s.resample(rule).sum(), by_time, ways=["eager"])
+        assert_same(on_device(hours).resample(rule, on="time").v.max(),
+                    hours.resample(rule, on="time").v.max())  # fmt: skip
