@@ -56,7 +56,8 @@ def linear_recurrence(
         but two of each.
 
     Guarantees:
-        As `local.linear_recurrence`. Floats depend on the mesh within rounding.
+        As `local.linear_recurrence`. Floats depend on the mesh within rounding, while no product
+        of a shard's factors overflows: one that does gives NaN beside a state of zero.
 
     References:
         Blelloch (1990), "Prefix sums and their applications" (recurrences).

@@ -52,7 +52,8 @@ def linear_recurrence(
         its factors. Communication: one `all_gather` of two rows and a few numbers from each shard.
 
     Guarantees:
-        As `local.linear_recurrence`. Floats depend on the number of shards within rounding.
+        As `local.linear_recurrence`. Floats depend on the number of shards within rounding, while
+        no product of a shard's factors overflows: one that does gives NaN beside a state of zero.
 
     References:
         Blelloch (1990), "Prefix sums and their applications" (recurrences).
