@@ -33,16 +33,19 @@ def scalar_in_dtype(column: Column, value: object, method: str) -> Column:
 
     Raises:
         TypeError: the value does not fit the dtype.
+        OverflowError: an integer is out of its range.
     """
     no_code: Any = np.full(1, -1 if column.type.has_codes else 0, column.dtype)
     one = to_host(Column(no_code, None, column.type), 1).copy()
+    remedy = f"{method}: cast the column with astype first."
     try:
-        one[0] = value
-    except (TypeError, ValueError, OverflowError) as error:
-        raise TypeError(
-            f"Invalid value {value!r} for dtype {column.dtype_name!r} in {method}. Cast the column "
-            "with astype first."
-        ) from error
+        with np.errstate(over="ignore"):
+            one[0] = value
+    except OverflowError as error:
+        raise OverflowError(f"{error}. {remedy}") from error
+    except (TypeError, ValueError) as error:
+        message = f"Invalid value '{value}' for dtype '{column.dtype_name}'. {remedy}"
+        raise TypeError(message) from error
     return column_from(one, 1, ONE_DEVICE, method)
 
 

@@ -191,7 +191,7 @@ def choose_scalar(keep: Array, column: Column, value: object, table: Table, meth
     if column.is_nullable:
         try:
             one = scalar_in_dtype(column, value, method)
-        except TypeError:
+        except (TypeError, OverflowError):
             if _may_replace(keep, table.num_rows):
                 raise
             return column

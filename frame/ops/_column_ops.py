@@ -35,7 +35,7 @@ from ._array_ops import COMPARISONS, LOGIC, NumberPlan, combine_numbers, plan_nu
 from ._code_ops import combine_categories, combine_strings, constant, decode_pair, invalid
 from ._count_ops import combine_counts
 from ._datetime_ops import as_time, combine_times
-from ._nullable_ops import default_operation, nullable_result
+from ._nullable_ops import default_operation, nullable_result, without_mask
 from ._object_ops import combine_objects
 from ._safe_gradient import by_row
 
@@ -49,12 +49,17 @@ def combine(
     """
     if all(_is_plain_number(a) and _is_plain_number(b) for a, b in pairs):
         return _combine_number_pairs(op, pairs, num_rows)
+    given = pairs
     if op in COMPARISONS:
         pairs = [decode_pair(op, a, b) for a, b in pairs]
     if any(_is_nullable(a) or _is_nullable(b) for a, b in pairs):
-        return tuple(
+        found = [
             _combine_nullable(op, a, b, num_rows, names[position : position + 1])
             for position, (a, b) in enumerate(pairs)
+        ]
+        return tuple(
+            without_mask(op, result) if _are_category_and_column(*pair) else result
+            for pair, result in zip(given, found, strict=True)
         )
     results: dict[int, Column] = {}
     numbers: dict[int, tuple[Any, Any]] = {}
@@ -68,6 +73,12 @@ def combine(
         combined = _combine_number_pairs(op, tuple(numbers.values()), num_rows)
         results.update(zip(numbers, combined, strict=True))
     return tuple(results[position] for position in range(len(pairs)))
+
+
+def _are_category_and_column(a: object, b: object) -> bool:
+    """Whether pandas compares the values of a category as NumPy does, without NA in the result."""
+    are_columns = isinstance(a, Column) and isinstance(b, Column)
+    return are_columns and a.kind == "category" != b.kind
 
 
 def _is_nullable(side: object) -> bool:

@@ -77,9 +77,19 @@ class _Side(NamedTuple):
     present: Any = None
 
 
+def without_mask(op: str, flags: Column) -> Column:
+    """Flags of a comparison in the default dtype: a missing value is unequal to every value."""
+    flags = plain(flags)
+    if flags.valid is None:
+        return flags
+    return Column(select(flags.valid, flags.data, np.bool_(op == "ne")))
+
+
 def nullable_result(op: str, a: object, b: object, result: Column) -> Column:
     """The result of the default operation in the nullable dtype of its operands."""
     columns = [side for side in (a, b) if isinstance(side, Column)]
+    if op in ("eq", "ne") and {column.kind for column in columns} == {"string", "number"}:
+        return _of_unlike(op, columns[0], columns[1], result)
     is_of_strings = any(column.kind == "string" for column in columns)
     is_of_arrow = any(column.family == "arrow" for column in columns)
     # pandas compares its own strings in Arrow, too.
@@ -102,6 +112,16 @@ def nullable_result(op: str, a: object, b: object, result: Column) -> Column:
             for side in sides
         ]
     return of_family(Column(*_with_missing(op, *sides, result.data)), family)
+
+
+def _of_unlike(op: str, a: Column, b: Column, result: Column) -> Column:
+    """Flags of whether strings equal numbers, which no value does, in pandas' dtype."""
+    if a.family == "masked" and a.is_numeric and b.family != "arrow":
+        flags = Column(*_with_missing(op, _side(a, a), _side(b, b), result.data))
+        return of_family(flags, "masked")
+    # Only numbers with a mask on the left know missing values.
+    is_default = a.family is None and b.family == "masked" and a.kind == "string"
+    return result if is_default else of_family(result, "arrow")
 
 
 def _side(side: Any, column: Column) -> _Side:

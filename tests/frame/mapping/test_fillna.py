@@ -115,3 +115,15 @@ def test_a_missing_value_among_objects_keeps_its_type(null):
     assert_parity(placed, objects, ways=["eager"])
     kept = jax.jit(lambda s: s.where(s.isna(), null))
     assert_same(kept(on_device(objects)), objects.where(objects.isna(), null))
+
+
+@pytest.mark.parametrize("dtype", ["UInt64", "Int64", "Int8"])
+def test_values_that_a_nullable_dtype_does_not_hold(dtype):
+    integers = pd.Series([1, None], dtype=dtype)
+    for value in (1e300, 2**64, 1.5, np.inf, True, "a"):
+        message = assert_same_error(lambda s, value=value: s.fillna(value), integers)
+        assert "astype" in message
+    complete = pd.Series([1, 2], dtype=dtype)
+    assert_parity(lambda s: s.fillna(2**64), complete, ways=["eager"])
+    floats = pd.Series([1.5, None], dtype="Float32")
+    assert_parity(lambda s: s.fillna(1e300), floats, ways=["eager"])

@@ -9,6 +9,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same, assert_same_error, on_device
@@ -206,4 +207,35 @@ def test_numbers_beside_categories_of_numbers(ordered):
     if ordered:
         assert_parity(
             lambda f: (operator.lt(5, f.c), np.int64(5) < f.c, f.c <= 5), frame, ways=["eager"]
+        )
+
+
+UNLIKE = {
+    "Int64": pd.Series([1, None, 3, 4], dtype="Int64"),
+    "complete": pd.Series([1, 2, 3, 4], dtype="Int64"),
+    "Float64": pd.Series([1.0, None, 3.5, 4], dtype="Float64"),
+    "boolean": pd.Series([True, False, True, True], dtype="boolean"),
+    "int64": pd.Series([1, 2, 5, 4]),
+    "str": pd.Series(["a", None, "c", "d"]),
+    "string": pd.Series(["a", "b", "c", "d"], dtype="string"),
+    "arrow strings": pd.Series(["a", None, "c", "d"], dtype="string[pyarrow]").astype(
+        pd.ArrowDtype(pa.string())
+    ),
+    "arrow integers": pd.Series([1, None, 3, 4], dtype="int64[pyarrow]"),
+    "category of integers": pd.Series([1, 2, None, 4], dtype="category"),
+    "category of floats": pd.Series([1.5, 2, None, 4], dtype="category"),
+    "category of strings": pd.Series(["a", None, "c", "e"], dtype="category"),
+}
+
+
+@pytest.mark.parametrize("left", UNLIKE)
+def test_equality_of_unlike_dtypes(left):
+    for right in UNLIKE:
+        are_categories = "category" in left and "category" in right
+        if are_categories or {left, right} == {"boolean", "arrow integers"}:
+            continue
+        if "category" in left and "arrow" in right:
+            continue  # pandas fails for NA.
+        assert_parity(
+            lambda a, b: (a == b, a != b), UNLIKE[left], UNLIKE[right], ways=["eager", "mesh"]
         )
