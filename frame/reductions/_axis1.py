@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
+from ...primitives._global._quantile import mean_of_both, unless_overflow
 from ...primitives.staging import tiered
 from ..ops._array_ops import common_dtype
 from ..table._column import (
@@ -114,7 +115,9 @@ def _median_across(columns: tuple[Array, ...], skipna: bool) -> Array:
 
     first, second = (count - 1) // 2, count // 2
     low, high = at(first), at(second)
-    median = jnp.where(first == second, low, (low + high) / dtype.type(2))
+    half = dtype.type(0.5)
+    between = unless_overflow(mean_of_both(low, high, half), low, high, half)
+    median = jnp.where(first == second, low, between)
     is_defined = count > 0 if skipna else count == len(columns)
     return jnp.where(is_defined, median, dtype.type(np.nan))
 

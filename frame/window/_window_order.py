@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import primitives
+from ...primitives._global._quantile import mean_of_both, unless_overflow
 from ...primitives._range_ranks import Ranges, count_in_ranges, select_in_ranges
 from ..table._column import Array
 from ..table._layout import Layout
@@ -149,8 +150,11 @@ def _quantile(
         return lower
     (higher,) = others
     if interpolation == "midpoint":
-        return jnp.where(fraction > 0, (lower + higher) / 2, lower)
-    return jnp.where(fraction > 0, lower + jnp.abs((higher - lower) * fraction), lower)
+        weight, between = dtype.type(0.5), mean_of_both(lower, higher, fraction)
+    else:
+        weight, between = fraction, lower + jnp.abs((higher - lower) * fraction)
+    between = unless_overflow(between, lower, higher, weight)
+    return jnp.where(fraction > 0, between, lower)
 
 
 def _rank(

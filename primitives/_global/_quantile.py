@@ -17,10 +17,11 @@ from ..local.parts import (
     from_nearer_end,
     mean_of_both,
     quantile_dtype,
+    unless_overflow,
 )
 from ..tiers._tiered import tiered
 
-__all__ = ["between_ranks", "from_nearer_end", "mean_of_both", "quantile"]
+__all__ = ["between_ranks", "from_nearer_end", "mean_of_both", "quantile", "unless_overflow"]
 
 
 def quantile(

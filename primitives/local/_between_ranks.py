@@ -50,12 +50,17 @@ def between_ranks(
     # jax_debug_nans.
     zero = jnp.zeros_like(low)
     ends = jnp.where(is_finite, low, zero), jnp.where(is_finite, high, zero)
-    between = linear(*ends, weight)
-    # The distance and the sum of both may overflow, what lies between them cannot.
-    shares = ends[0] * (1 - weight) + ends[1] * weight
-    between = jnp.where(jnp.isfinite(between), between, shares)
+    between = unless_overflow(linear(*ends, weight), *ends, weight)
     # The sum with an infinity is that infinity; the sum of opposite ones is NaN.
     return jnp.where(weight > 0, jnp.where(is_finite, between, low + high), low)
+
+
+def unless_overflow(between: Array, low: Array, high: Array, weight: Array) -> Array:
+    """What lies between two rows, by their shares where their distance or their sum overflowed."""
+    is_finite = jnp.isfinite(between)
+    # With a constant weight XLA would add both before it multiplies, and overflow again.
+    weight = jnp.where(is_finite, jnp.zeros_like(weight), weight)
+    return jnp.where(is_finite, between, low * (1 - weight) + high * weight)
 
 
 def from_nearer_end(low: Array, high: Array, weight: Array, distance: Array | None = None) -> Array:

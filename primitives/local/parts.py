@@ -22,7 +22,13 @@ from ._asof_rule import (
     is_nan_word,
     split_words,
 )
-from ._between_ranks import Interpolation, between_ranks, from_nearer_end, mean_of_both
+from ._between_ranks import (
+    Interpolation,
+    between_ranks,
+    from_nearer_end,
+    mean_of_both,
+    unless_overflow,
+)
 from ._bincount import as_count_arguments, count_columns
 from ._blockwise import COMBINE, BlockParts, identity_of_reduction
 from ._bucket import as_bucket_ids, group_by_bucket

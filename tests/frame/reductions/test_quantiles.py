@@ -69,6 +69,29 @@ def test_beside_infinities():
         np.testing.assert_array_equal(found, [expected] * 3)
 
 
+@pytest.mark.parametrize(("values", "expected"), [([-1, 1], 0.0), ([1, 1], 1.0)])
+def test_between_the_largest_numbers(values, expected):
+    largest = np.finfo(float).max
+    frame = JaxFrame({"k": np.zeros(2, int), "x": np.array(values) * largest})
+    x, groups = frame.x, frame.groupby("k").x
+    found = [
+        x.median(),
+        x.quantile(0.5),
+        x.quantile(0.5, interpolation="midpoint"),
+        frame.median()["x"],
+        groups.median()[0],
+        groups.quantile(0.5)[0],
+        x.rolling(2).median()[1],
+        x.rolling(2).quantile(0.5)[1],
+        x.rolling(2).quantile(0.5, interpolation="midpoint")[1],
+        x.expanding().median()[1],
+        JaxFrame({"a": x[:1].to_numpy(), "b": x[1:].to_numpy()}).median(axis=1)[0],
+        jax.jit(lambda x: x.median())(x),
+        frame.lazy().x.median().collect(),
+    ]
+    assert [float(one) for one in found] == [expected * largest] * len(found)
+
+
 def test_places_and_labels_of_extremes():
     frame = mixed_frame().set_index("s")
     some = frame[["k", "x", "b", "c", "t"]]
