@@ -16,11 +16,12 @@ from ... import primitives
 from ..align._as_column import as_column
 from ..table._arguments import listed
 from ..table._by_pandas import by_pandas
-from ..table._column import Column, ColumnType, ListType, common_family, of_family
+from ..table._column import NUMBER, Column, ColumnType, ListType, common_family, of_family
 from ..table._column_labels import Labels
-from ..table._dictionary import Dictionary, UnencodedStrings
+from ..table._dictionary import Dictionary, UnencodedStrings, encode_each
 from ..table._distinct_values import code_counts, column_of_results, looked_up
 from ..table._from_host import column_from
+from ..table._host_column import HostColumn
 from ..table._layout import ONE_DEVICE
 from ..table._lists import column_of_lists
 from ..table._lists_on_host import lists_from_arrow
@@ -30,6 +31,7 @@ from ..table._recode import (
     as_string,
     has_strings,
     look_up,
+    look_up_few,
     renumbered,
     strings_at,
     unencoded,
@@ -63,6 +65,9 @@ def _column_of(column: Column, results: pd.Series, missing_result: object, rows:
     """Looks up the result for each row's code; `missing_result` if it is a bool, for no code."""
     if isinstance(missing_result, (bool, np.bool_)):
         if results.dtype == np.bool_:
+            few = look_up_few(column, results.to_numpy(), missing_result)
+            if few is not None:
+                return HostColumn((few, None), NUMBER)
             return Column(look_up(column.data, results.to_numpy(), np.bool_(missing_result)))
         # Nullable flags are NA for no code, unless `na=` says what they are.
         column, results = _with_result_of_none(column, results, missing_result)
@@ -71,7 +76,29 @@ def _column_of(column: Column, results: pd.Series, missing_result: object, rows:
         if kind not in ("boolean", "string", "empty"):
             return _column_of_objects(column, results, rows)
         results = results if kind == "boolean" else results.astype("str")
+    few = _few_strings(column, results)
+    if few is not None:
+        return few
     return looked_up(column_of_results(results, "str"), column.data, rows.num_rows, rows.layout)
+
+
+# So many strings take less time in Python than to be made an array of Arrow and ranked.
+MOST_SORTED = 256
+
+
+def _few_strings(column: Column, results: pd.Series) -> Column | None:
+    """The strings of few rows' codes, of a small dictionary; None if there is more to do."""
+    is_small = len(results) <= MOST_SORTED and column.family is None
+    dtype = results.dtype
+    # Those that Python stores, by an option of pandas, stay so.
+    if not is_small or dtype != "str" or getattr(dtype, "storage", None) != "pyarrow":
+        return None
+    strings = tuple(results)
+    if not all(type(string) is str for string in strings):
+        return None
+    new_codes, dictionary = encode_each(strings)
+    few = look_up_few(column, new_codes, np.int32(-1))
+    return None if few is None else HostColumn((few, None), ColumnType("string", dictionary))
 
 
 def _with_result_of_none(
@@ -371,6 +398,9 @@ class StringMethods:
         if isinstance(column.dictionary, UnencodedStrings):
             # The positions of missing strings are -1, so no row reads their results.
             values = values.fillna("")
+        is_string = column.kind == "string" and not column.is_nullable
+        if is_string and isinstance(values.dtype, pd.StringDtype):
+            return column, pd.Series(values)
         # Categories that are not strings give missing results, as pandas' objects do.
         dtype = "str" if column.kind == "string" else object
         if column.is_nullable:

@@ -26,6 +26,7 @@ from ..table._column import (
 from ..table._count_types import in_one_label
 from ..table._dtypes import cast_exactly, narrowed, wide
 from ..table._from_host import check_width, column_from
+from ..table._host_column import host_column, rows_on_host
 from ..table._join_lists import joined_lists, share_lists, with_one_form
 from ..table._layout import Layout
 from ..table._lists import ListColumn
@@ -57,6 +58,8 @@ def common_columns(
     In frames bools mix with integers, and with floats that come first.
     """
     first = columns[0]
+    if all(_is_of_same_type(column, first) for column in columns):
+        return tuple(columns)
     kinds = {column.kind for column in columns}
     family = common_family(columns)
     if family is not None and len({column.is_bool for column in columns}) > 1:
@@ -85,6 +88,22 @@ def common_columns(
     if len(kinds) == 1 and first.type.is_time and len({c.type.zone for c in columns}) == 1:
         return with_units(columns, finest_unit(*columns), counts)
     return _objects(columns, name, counts)
+
+
+def _is_of_same_type(column: Column, other: Column) -> bool:
+    """Whether columns of plain numbers, times or codes of one dictionary go together as they are.
+
+    They have the same object for a type.
+    """
+    return (
+        # Strings are not encoded for this.
+        column.stored is column
+        and column.type is other.type
+        and column.kind in ("number", "string", "datetime", "timedelta")
+        and column.family is None
+        and column.valid is None
+        and column.dtype == other.dtype
+    )
 
 
 def _objects(
@@ -206,11 +225,46 @@ def pack_rows(pieces: Sequence[tuple[Column, ...]], tables: Sequence[Table]) -> 
     else:
         counts = tuple(as_count(table.num_rows_on_host) for table in tables)
         num_rows, needed = as_count(sum(map(int, counts))), NO_ROWS
-    arrays = [stored_arrays(columns) for columns in pieces]
     capacity = limit if in_jit else min(layout.capacity_for(int(num_rows)), limit)
+    if not in_jit and layout.mesh is None:
+        few = _packed_on_host(pieces, list(map(int, counts)), capacity)
+        if few is not None:
+            return Table(few, num_rows=num_rows, layout=layout)
+    arrays = [stored_arrays(columns) for columns in pieces]
     packed = _pack(arrays, counts, capacity, layout) if arrays[0] else ()
     columns = moved_columns(pieces[0], packed)
     return Table(columns, num_rows=num_rows, needed=needed, layout=layout)
+
+
+def _packed_on_host(
+    pieces: Sequence[tuple[Column, ...]], counts: Sequence[int], capacity: int
+) -> tuple[Column, ...] | None:
+    """The rows of few, one piece after the other, on the host; None if it cannot."""
+    rows = rows_on_host([column for columns in pieces for column in columns], capacity)
+    if rows is None:
+        return None
+    num_columns = len(pieces[0])
+    packed = []
+    for at, column in enumerate(pieces[0]):
+        data, valid = zip(*rows[at::num_columns], strict=True)
+        if any((mask is None) is not (valid[0] is None) for mask in valid):
+            return None
+        joined = _joined(data, counts, capacity), _joined(valid, counts, capacity)
+        packed.append(host_column(column, joined))
+    return tuple(packed)
+
+
+def _joined(pieces: Sequence[np.ndarray | None], counts: Sequence[int], capacity: int) -> Any:
+    """The first rows of arrays, one after the other, padded to a capacity; None for no arrays."""
+    if pieces[0] is None:
+        return None
+    joined = np.zeros(capacity, pieces[0].dtype)
+    start = 0
+    for piece, count in zip(pieces, counts, strict=True):
+        assert piece is not None
+        joined[start : start + count] = piece[:count]
+        start += count
+    return joined
 
 
 @functools.partial(tiered, static_argnums=(2, 3))

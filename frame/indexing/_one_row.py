@@ -11,9 +11,12 @@ import pandas as pd
 from ..table._column import Column
 from ..table._host_column import HostColumn, is_host_memory
 from ..table._ndframe import FrameBase
-from ..table._row_index import RowIndex, as_pandas_index, label_dtype
+from ..table._row_index import RowIndex, label_dtype
 from ..table._table import Table
 from ..table._to_host import stored_on_host, to_host
+
+# In place of pandas' dtype, which takes longer to hash than a row takes to read.
+_STRINGS = "str"
 
 
 def one_row(of: Any, position: int) -> Any:
@@ -26,20 +29,33 @@ def one_row(of: Any, position: int) -> Any:
     columns = table.columns
     if not columns or not _is_on_host(table):
         return None
-    values = [to_host(_at(column, position), 1) for column in columns]
-    dtypes = tuple([value.dtype for value in values])
+    cells = [_cell(column, position) for column in columns]
+    dtypes = tuple([dtype for _, dtype in cells])
     if not all(map(_is_plain, dtypes)):
         return None
     if not isinstance(of, FrameBase):
-        return values[0][0]
+        return cells[0][0]
     common = _common_dtype(dtypes)
     if not isinstance(common, np.dtype):
         return None
-    row = np.empty(len(values), common)
-    for number, value in enumerate(values):
-        row[number] = value[0]
-    label = _index_at(table.index, position)[0]
-    return pd.Series(row, index=of._labels.index, name=label, dtype=common)
+    row = np.empty(len(cells), common)
+    for number, (value, _) in enumerate(cells):
+        row[number] = value
+    return pd.Series(row, of._labels.index, common, _label_at(table.index, position))
+
+
+def _cell(column: Column, position: int) -> tuple[Any, Any]:
+    """The value of one row, and pandas' dtype of the column; "str" for that of strings."""
+    stored, kind = column.stored, column.kind
+    if column.family is None and kind in ("number", "string"):
+        data, valid = stored_on_host(stored)
+        if kind == "string":
+            code, dictionary = data[position], stored.dictionary
+            return (dictionary.values[code] if code >= 0 else np.nan), _STRINGS
+        if valid is None and data.dtype.kind in "biufc":
+            return data[position], data.dtype
+    values = to_host(_at(column, position), 1)
+    return values[0], values.dtype
 
 
 def _is_on_host(table: Table) -> bool:
@@ -65,23 +81,22 @@ def _at(column: Column, position: int) -> Column:
     return column.moved(one)
 
 
-def _index_at(index: RowIndex, position: int) -> pd.Index:
-    """The label of one row, as an index of it."""
+def _label_at(index: RowIndex, position: int) -> Any:
+    """The label of one row."""
     if not index.stored:
-        start = index.start + position * index.step
-        return RowIndex((), index.names, start, index.step).to_pandas(1)
+        return index.start + position * index.step
     if index.has_positions:
         (positions,) = index.stored
         label = index.start + index.step * int(stored_on_host(positions)[0][position])
-        return as_pandas_index(np.array([label], label_dtype()), index.names[0])
-    return index.with_stored([_at(level, position) for level in index.stored]).to_pandas(1)
+        return label_dtype()(label)
+    return index.with_stored([_at(level, position) for level in index.stored]).to_pandas(1)[0]
 
 
 def _is_plain(dtype: Any) -> bool:
     """Whether a value in an array of pandas' dtype is the one that pandas returns."""
     if isinstance(dtype, np.dtype):
         return dtype.kind in "biufcO"
-    return type(dtype) is pd.StringDtype
+    return dtype == _STRINGS or type(dtype) is pd.StringDtype
 
 
 @functools.lru_cache(256)

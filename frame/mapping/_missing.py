@@ -15,8 +15,9 @@ from ...primitives.staging import tiered
 from ..align._as_column import as_column
 from ..table._arguments import axis_number, check_flag
 from ..table._by_pandas import by_pandas
-from ..table._column import Array, Column, fill_missing, missing_rows
+from ..table._column import NUMBER, Array, Column, fill_missing, missing_rows
 from ..table._filter import filter_rows
+from ..table._host_column import HostColumn, rows_on_host
 from ..table._in_place import with_inplace
 from ..table._layout import Layout
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
@@ -24,6 +25,7 @@ from ..table._object_functions import as_objects
 from ..table._recode import without_missing
 from ..table._table import Count, Table, is_row
 from ..table._take import any_missing, gather, hole_kind, position, stored_arrays
+from ..table._to_host import missing_on_host
 from ..table._tracing import is_traced
 from ..table._types import Axis, LabelOrLabels
 from ..table._user_functions import as_pandas
@@ -46,16 +48,37 @@ def _missing(columns: Any, kinds: tuple[str, ...]) -> tuple[Array, ...]:
     )
 
 
+def _missing_on_host(columns: Sequence[Column]) -> list[np.ndarray] | None:
+    """`missing_flags` of few rows, on the host; None if it cannot."""
+    if any(column.kind == "object" for column in columns):
+        return None
+    rows = rows_on_host(columns)
+    if rows is None:
+        return None
+    return [
+        missing_on_host(column.stored, *arrays)
+        for column, arrays in zip(columns, rows, strict=True)
+    ]
+
+
 class Missing(NDFrame):
     """Missing-value methods that frames and series share."""
 
     def isna(self) -> Self:
         """Detects missing values: NaN, NaT or a null string."""
-        return self._with_columns([Column(flag) for flag in missing_flags(self._table.columns)])
+        columns = self._table.columns
+        few = _missing_on_host(columns)
+        if few is not None:
+            return self._with_columns([HostColumn((flag, None), NUMBER) for flag in few])
+        return self._with_columns([Column(flag) for flag in missing_flags(columns)])
 
     def notna(self) -> Self:
         """Detects values that are not missing."""
-        return self._with_columns([Column(~flag) for flag in missing_flags(self._table.columns)])
+        columns = self._table.columns
+        few = _missing_on_host(columns)
+        if few is not None:
+            return self._with_columns([HostColumn((~flag, None), NUMBER) for flag in few])
+        return self._with_columns([Column(~flag) for flag in missing_flags(columns)])
 
     isnull = isna
     notnull = notna
@@ -260,9 +283,12 @@ class FrameMissing(FrameBase, Missing):
         min_present = min_present if thresh is ... else np.int32(thresh)
         if not columns:
             return self._like(self._table)
-        kept = self._like(
-            filter_rows(self._table, _has_values(missing_flags(columns), min_present))
-        )
+        few = _missing_on_host(columns)
+        if few is None:
+            is_kept = _has_values(missing_flags(columns), min_present)
+        else:
+            is_kept = np.sum([~flags for flags in few], axis=0) >= min_present
+        kept = self._like(filter_rows(self._table, is_kept))
         return kept._with_range() if ignore_index else kept
 
     def _without_columns(self, how: str, thresh: object, subset: LabelOrLabels) -> Self:
@@ -298,13 +324,24 @@ class SeriesMissing(SeriesBase, Missing):
         """Drops the rows whose value is missing."""
         axis_number(axis or 0, self)
         check_flag(ignore_index, "ignore_index")
-        (missing,) = missing_flags([self._only])
+        few = _missing_on_host([self._only])
+        (missing,) = missing_flags([self._only]) if few is None else few
         kept = self._like(filter_rows(self._table, ~missing))
         return kept._with_range() if ignore_index else kept
 
 
 def _filled(columns: Sequence[Column], values: Mapping[int, Any], table: Table) -> list[Column]:
     """Columns whose missing values are replaced, given by position: all floats in one program."""
+    few = rows_on_host([columns[at] for at in values]) if type(table.num_rows) is np.int32 else None
+    if few is not None:
+        columns = list(columns)
+        values, all_values = {}, values
+        for (at, value), rows in zip(all_values.items(), few, strict=True):
+            filled = _filled_on_host(columns[at], value, *rows, table.num_rows)
+            if filled is None:
+                values[at] = value
+            else:
+                columns[at] = filled
     numbers = {
         at: number
         for at, value in values.items()
@@ -321,9 +358,34 @@ def _filled(columns: Sequence[Column], values: Mapping[int, Any], table: Table) 
     return results
 
 
+def _filled_on_host(
+    column: Column, value: Any, data: np.ndarray, valid: np.ndarray | None, num_rows: Any
+) -> Column | None:
+    """The column with a scalar in place of missing values; None if there is more to do."""
+    if type(value) not in _SCALARS or column.family is not None or valid is not None:
+        return None
+    is_number = column.kind == "number"
+    if is_number and data.dtype.kind in "biu":
+        return column
+    if not is_number and column.kind != "string":
+        return None
+    if is_number and data.dtype.kind != "f":
+        return None
+    missing = np.isnan(data) if is_number else data < 0
+    if not missing[:num_rows].any():
+        return column
+    number = _float_for(column, value)
+    return None if number is None else HostColumn((np.where(missing, number, data), None), NUMBER)
+
+
+_SCALARS = frozenset((bool, int, float, str, np.float64, np.int64))
+
+
 def _float_for(column: Column, value: Any) -> np.generic | None:
     """A number in the dtype of a column of plain floats; None if there is more to do than that."""
     is_plain = column.is_float and column.valid is None and not column.is_nullable
+    if is_plain and type(value) is float and value == value and column.dtype == np.float64:
+        return np.float64(value)
     if not is_plain or isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
         return None
     promoted = promoted_for(column, value)

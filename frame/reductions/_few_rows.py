@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ...primitives.tiers._host_sum import sum_on_host
+from ...primitives.tiers._host_kernels import sum_on_host
 from ...shardings._compat import is_x64_enabled
 from ..table._column import Column
 from ..table._host_column import rows_on_host

@@ -16,19 +16,23 @@ from ..reductions._axis1 import nunique_across
 from ..reductions._results import host_series, table_of_series, traced_table
 from ..table._arguments import axis_number, check_flag
 from ..table._column import Array, Column
-from ..table._filter import filter_rows
+from ..table._filter import MOST_PADDED, filter_rows
+from ..table._host_column import rows_on_host
 from ..table._in_place import with_inplace
-from ..table._layout import Layout
+from ..table._layout import LEAST_CAPACITY, Layout
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._object_functions import rows_of_objects
 from ..table._objects import hashed, missing_apart
 from ..table._row_index import RANGE, as_pandas_index
 from ..table._sort_keys import distinct_keys, group_keys
-from ..table._table import Count, is_row
-from ..table._take import gather, position
+from ..table._table import Count, Table, is_row
+from ..table._take import gather, position, take_few_rows
 from ..table._to_host import host_array, to_host
 from ..table._tracing import answered_at_once, at_once, is_traced
 from ..table._types import Axis, LabelOrLabels
+
+# A table of the integers of a column has at most so many for each row.
+MOST_INTEGERS_PER_ROW = 4
 
 
 def numbered_rows(
@@ -123,8 +127,47 @@ class Duplicates(NDFrame):
 
     def _without_duplicates(self, subset: LabelOrLabels, keep: object, ignore_index: bool) -> Self:
         check_flag(ignore_index, "ignore_index")
-        distinct = filter_rows(self._table, self._repeated(subset, keep)[1])
+        distinct = self._of_few_rows(subset, keep)
+        if distinct is None:
+            distinct = filter_rows(self._table, self._repeated(subset, keep)[1])
         return self._like(distinct.replace(index=RANGE) if ignore_index else distinct)
+
+    def _of_few_rows(self, subset: LabelOrLabels, keep: object) -> Table | None:
+        """The first rows of equal ones, taken on the host; None if a program must find them."""
+        table = self._table
+        columns = self._compared(subset, "duplicated") if keep == "first" else ()
+        found = _first_rows_on_host(columns[0], table) if len(columns) == 1 else None
+        if found is None:
+            return None
+        capacity = table.capacity
+        return take_few_rows(table, found, capacity if capacity <= MOST_PADDED else None)
+
+
+def _first_rows_on_host(column: Column, table: Table) -> np.ndarray | None:
+    """The position of the first of equal rows, of few with integers of a small range, or codes."""
+    is_integer = column.kind in ("string", "category") or (
+        column.is_numeric and column.dtype.kind in "biu"
+    )
+    is_whole = column.stored is column and type(table.num_rows) is np.int32
+    rows = rows_on_host((column,)) if is_integer and is_whole and table.num_rows else None
+    if rows is None:
+        return None
+    ((data, valid),) = rows
+    values = data[: table.num_rows]
+    if valid is not None:
+        return None
+    lowest, highest = int(values.min()), int(values.max())
+    size = highest - lowest + 1
+    if size > MOST_INTEGERS_PER_ROW * max(len(values), LEAST_CAPACITY):
+        return None
+    if values.dtype == np.uint64:
+        places = (values - np.uint64(lowest)).astype(np.int64)
+    else:
+        places = values.astype(np.int64) - lowest
+    first_rows = np.full(size, -1, np.int32)
+    # The last of equal places is written last.
+    first_rows[places[::-1]] = np.arange(len(values) - 1, -1, -1, dtype=np.int32)
+    return np.sort(first_rows[first_rows >= 0])
 
 
 class FrameDuplicates(Duplicates, FrameBase):

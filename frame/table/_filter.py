@@ -10,12 +10,13 @@ import numpy as np
 
 from ... import primitives
 from ...primitives.staging import tiered
-from ._column import Array
+from ._column import Array, Column
 from ._defer import defer_positions, defer_rows, may_defer_rows, selection_of
+from ._host_column import rows_on_host
 from ._layout import Layout
 from ._selections import Selection
 from ._table import Count, Table, as_count, is_row
-from ._take import arrays_of, with_arrays
+from ._take import arrays_of, take_few_rows, with_arrays
 from ._to_host import host_array
 from ._tracing import at_once, is_traced
 
@@ -24,8 +25,13 @@ from ._tracing import at_once, is_traced
 MOST_PADDED = 4096
 
 
-def filter_rows(table: Table, mask: Array) -> Table:
-    """Selects the flagged rows, in order."""
+def filter_rows(table: Table, mask: Array | np.ndarray) -> Table:
+    """Selects the flagged rows, in order. Flags of the host have the capacity, too."""
+    selected = _filter_on_host(table, mask)
+    if selected is not None:
+        return selected
+    if isinstance(mask, np.ndarray):
+        mask = table.layout.place(mask)
     if table.layout.mesh is None and mask.shape[0] <= MOST_PADDED:
         arrays = arrays_of(table)
         if not is_traced(arrays, mask, table.num_rows):
@@ -44,6 +50,22 @@ def filter_rows(table: Table, mask: Array) -> Table:
         arrays_of(table), mask, table.num_rows, capacity, table.layout, wants_ids
     )
     return with_arrays(table, rows, row_ids, count if known_count is None else known_count)
+
+
+def _filter_on_host(table: Table, mask: Array | np.ndarray) -> Table | None:
+    """The flagged rows of few, on the host; None if it cannot."""
+    if table.layout.mesh is not None or type(table.num_rows) is not np.int32:
+        return None
+    if isinstance(mask, np.ndarray):
+        flags = mask
+    else:
+        rows = rows_on_host((Column(mask),))
+        if rows is None:
+            return None
+        ((flags, _),) = rows
+    positions = np.flatnonzero(flags[: table.num_rows]).astype(np.int32)
+    # Programs that take the result need not be compiled for its number of rows.
+    return take_few_rows(table, positions, len(flags) if len(flags) <= MOST_PADDED else None)
 
 
 def _filter_padded(table: Table, arrays: object, mask: Array) -> Table:

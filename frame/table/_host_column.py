@@ -95,7 +95,7 @@ def rows_on_host(columns: Sequence[Column], capacity: int = 0) -> list[HostArray
     None for more rows, also for a result of a larger `capacity`, on other devices than the default
     CPU, on a mesh, and under a trace.
     """
-    if capacity > MOST_ROWS:
+    if capacity > MOST_ROWS or is_under_trace():
         return None
     arrays = []
     for column in columns:
@@ -106,7 +106,7 @@ def rows_on_host(columns: Sequence[Column], capacity: int = 0) -> list[HostArray
         if rows is None:
             return None
         arrays.append(rows)
-    return None if is_under_trace() else arrays
+    return arrays
 
 
 def host_column(like: Column, rows: HostArrays) -> Column:
@@ -120,9 +120,15 @@ def _read(data: Any, valid: Any) -> HostArrays | None:
     return np.asarray(data), None if valid is None else np.asarray(valid)
 
 
+# The classes of concrete arrays that were seen.
+_array_types: set[type] = set()
+
+
 def _is_readable(array: Any) -> bool:
-    if not isinstance(array, jax.Array) or isinstance(array, Tracer):
-        return False
+    if type(array) not in _array_types:
+        if not isinstance(array, jax.Array) or isinstance(array, Tracer):
+            return False
+        _array_types.add(type(array))
     shape = array.shape
     # The results of committed arrays are on their device.
     is_few = len(shape) == 1 and shape[0] <= MOST_ROWS

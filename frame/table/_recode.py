@@ -13,6 +13,7 @@ from ._column import NAT, Array, Column, ColumnType, common_family
 from ._dictionary import Dictionary, sorted_dictionary, unify
 from ._distinct_objects import DistinctObjects
 from ._dtypes import narrowed, wide
+from ._host_column import rows_on_host
 from ._layout import ONE_DEVICE, padded
 from ._take import gather
 from ._zones import in_utc, zone_label
@@ -140,6 +141,18 @@ def look_up(codes: Array, table: np.ndarray, missing: object) -> Array:
     """
     table = padded(table, ONE_DEVICE.capacity_for(len(table)), missing)
     return _look_up(codes, table, missing)
+
+
+def look_up_few(codes: Column, table: np.ndarray, missing: object) -> np.ndarray | None:
+    """`look_up` for a column of codes of few rows, on the host; None if it cannot."""
+    rows = rows_on_host((codes,)) if codes.stored is codes else None
+    if rows is None:
+        return None
+    ((data, _),) = rows
+    with_missing = np.empty(len(table) + 1, table.dtype)
+    with_missing[:-1], with_missing[-1] = table, missing
+    # The code -1 names the last value; padding may be any number.
+    return with_missing[np.minimum(np.maximum(data, -1), len(table))]
 
 
 @tiered

@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 
 from ...primitives.staging import tiered
-from ...shardings._compat import is_x64_enabled
+from ...shardings._compat import is_under_trace, is_x64_enabled
 from ._column import NUMBER, Array, Column
-from ._host_column import HostColumn
+from ._host_column import MOST_ROWS, HostColumn
 from ._layout import Layout
 from ._to_host import to_host
 from ._tracing import FoundOnce, at_once
@@ -100,6 +100,10 @@ class RowIndex:
         """The levels as columns; materializes a range."""
         if self.stored:
             return self.levels
+        if capacity <= MOST_ROWS and layout.mesh is None and not is_under_trace():
+            start, step = _as_labels(self.start, self.step)
+            labels = np.arange(capacity, dtype=start.dtype) * step + start
+            return (HostColumn((labels, None), NUMBER),)
         return (Column(_range_labels(*_as_labels(self.start, self.step), capacity, layout)),)
 
     def labels_at(self, row_ids: Array) -> Array:

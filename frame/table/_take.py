@@ -277,10 +277,10 @@ def _slice_on_host(table: Table, start: int, num_rows: Count, capacity: int) -> 
     return table.replace(columns=columns, index=index, num_rows=num_rows)
 
 
-def take_few_rows(table: Table, positions: np.ndarray) -> Table | None:
+def take_few_rows(table: Table, positions: np.ndarray, capacity: int | None = None) -> Table | None:
     """Takes rows by concrete positions on the host; None if it cannot, as for many rows."""
     num_rows = len(positions)
-    capacity = table.layout.capacity_for(num_rows)
+    capacity = table.layout.capacity_for(num_rows) if capacity is None else capacity
     columns = None if table.layout.mesh else _taken_on_host(table, positions, capacity)
     if columns is None:
         return None

@@ -13,11 +13,13 @@ import pyarrow as pa
 from ... import primitives
 from ...primitives._accumulators import COMBINE, identity_of_reduction
 from ...primitives.staging import tiered
+from ...primitives.tiers._host_kernels import scan_on_host
 from ..reductions._axis1 import of_one_type
 from ..table._arguments import axis_number, check_flag, check_rest
-from ..table._column import Array, Column, ColumnType, fill_missing
+from ..table._column import NUMBER, Array, Column, ColumnType, fill_missing
 from ..table._dictionary import Dictionary, string_index
 from ..table._dtypes import wide
+from ..table._host_column import HostColumn, rows_on_host
 from ..table._layout import Layout
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._object_functions import objects_apart, of_rows
@@ -54,6 +56,9 @@ def cumulate(
         TypeError: the operation does not support the dtype of a column.
     """
     columns = tuple(map(fill_missing, columns))
+    few = _cumulate_few(name, columns, labels, skipna)
+    if few is not None:
+        return few
     # Strings are concatenated on the host; all other columns are scanned in one compiled call.
     scanned = {
         position: column
@@ -76,6 +81,34 @@ def cumulate(
         else _concatenated_so_far(column, labels[at], skipna, table)
         for at, column in enumerate(columns)
     )
+
+
+def _cumulate_few(
+    name: str, columns: tuple[Column, ...], labels: Sequence[Hashable], skipna: bool
+) -> tuple[Column, ...] | None:
+    """Scans columns of few plain numbers on the host; None if it cannot."""
+    if any(column.kind != "number" or column.family is not None for column in columns):
+        return None
+    rows = rows_on_host(columns)
+    if rows is None or any(valid is not None for _, valid in rows):
+        return None
+    scanned = []
+    for column, label, (data, _) in zip(columns, labels, rows, strict=True):
+        plan = _plan(name, column, label, skipna)
+        x, missing = data.astype(plan.dtype), None
+        if plan.dtype.kind == "f":
+            missing = np.isnan(x)
+            x[missing] = identity_of_reduction(plan.op, plan.dtype)
+        result = scan_on_host(x, _OPERATORS[plan.op])
+        if result is None:
+            return None
+        if missing is not None:
+            result[missing if skipna else np.logical_or.accumulate(missing)] = np.nan
+        scanned.append(HostColumn((result, None), NUMBER))
+    return tuple(scanned)
+
+
+_OPERATORS = {"sum": "add", "prod": "mul", "min": "min", "max": "max"}
 
 
 def _concatenated_so_far(column: Column, label: Hashable, skipna: bool, table: Table) -> Column:

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from frame_parity import assert_same
-from jaxframes.frame import JaxFrame
+from jaxframes.frame import JaxFrame, concat
 from jaxframes.frame.ops import _column_ops
 from jaxframes.primitives import backend
 from jaxframes.primitives.tiers import _background, _tiered
@@ -52,16 +52,37 @@ def test_programs_are_run_at_once(compiled_entries, operation, num_rows):
 @pytest.mark.parametrize(
     ("call", "programs"),
     [
-        (lambda f: f[f["x"] > 0.5], ["_combine", "_compact"]),
+        (lambda f: f[f["x"] > 0.5], ["_combine"]),
         (lambda f: f["x"] * 2.0 + f["i"], ["_combine", "_combine"]),
         (lambda f: f * 2.0, ["_combine"]),
         (lambda f: f["x"].sum(), []),
         (lambda f: f["x"].std(), ["reduce_groups"]),
+        (lambda f: f.iloc[2:7], []),
+        (lambda f: f.fillna(0.5), []),
+        (lambda f: f.isna(), []),
+        (lambda f: f.dropna(), []),
+        (lambda f: f["i"].unique(), []),
+        (lambda f: concat([f, f]), []),
         (lambda f: f.mean(), ["_reduce_to_rows"]),
         (lambda f: f["x"].rank(), ["_rank"]),
         (lambda f: f["i"].value_counts(), ["_count_rows"]),
     ],
-    ids=["filter", "arithmetic", "columns", "sum", "std", "mean", "rank", "value_counts"],
+    ids=[
+        "filter",
+        "arithmetic",
+        "columns",
+        "sum",
+        "std",
+        "iloc",
+        "fillna",
+        "isna",
+        "dropna",
+        "unique",
+        "concat",
+        "mean",
+        "rank",
+        "value_counts",
+    ],
 )
 def test_calls_take_few_programs(monkeypatch, call, programs):
     frame = JaxFrame({"x": np.linspace(0, 1, 1000), "i": np.arange(1000) % 7})

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from frame_parity import assert_same
 from jaxframes.frame import JaxFrame, JaxSeries
+from jaxframes.frame import concat as jaxframes_concat
 from jaxframes.frame.table import _host_column
 from jaxframes.frame.table._host_column import HostColumn
 
@@ -128,3 +129,103 @@ def test_copies():
     got = JaxFrame(PANDAS).iloc[1:4]
     for again in (copy.copy, copy.deepcopy, lambda f: pickle.loads(pickle.dumps(f))):
         assert_same(again(got), PANDAS.iloc[1:4])
+
+
+WITH_HOLES = PANDAS.assign(f=np.array([1, np.nan, 2, 3, np.nan, 4], np.float32))
+METHODS = {
+    "fillna of floats": lambda f: f[["x", "f", "i", "b"]].fillna(2),
+    "fillna of a float": lambda f: f["x"].fillna(-1.5),
+    "fillna of nothing": lambda f: f["i"].fillna("a"),
+    "fillna by missing": lambda f: f["x"].fillna(np.nan),
+    "fillna of strings": lambda f: f["s"].fillna("z"),
+    "fillna of nullable": lambda f: f["n"].fillna(7),
+    "isna": lambda f: f.isna(),
+    "notna": lambda f: f.notna(),
+    "isna of objects": lambda f: f["o"].isna(),
+    "dropna": lambda f: f[["x", "s"]].dropna(),
+    "dropna of all": lambda f: f[["x", "s", "t"]].dropna(how="all"),
+    "dropna of many": lambda f: f.dropna(thresh=7),
+    "dropna of a column": lambda f: f["x"].dropna(),
+    "a mask": lambda f: f[f["i"] > 4],
+    "no rows by a mask": lambda f: f[f["i"] > 400],
+    "drop_duplicates": lambda f: f.drop_duplicates("c"),
+    "drop_duplicates of strings": lambda f: f["s"].drop_duplicates(),
+    "drop_duplicates, last": lambda f: f.drop_duplicates("b", keep="last"),
+    "drop_duplicates of floats": lambda f: f["x"].drop_duplicates(ignore_index=True),
+    "unique integers": lambda f: f["i"].unique(),
+    "unique bools": lambda f: f["b"].unique(),
+    "unique strings": lambda f: f["s"].unique(),
+    "unique numbers far apart": lambda f: (f["i"].astype("int64") * 2**40).unique(),
+    "unique floats": lambda f: f["x"].unique(),
+    "cumsum": lambda f: f[["x", "f", "i", "b"]].cumsum(),
+    "cumsum past a NaN": lambda f: f["x"].cumsum(skipna=False),
+    "cumprod": lambda f: f[["x", "i"]].cumprod(),
+    "cummax": lambda f: f[["x", "i", "b"]].cummax(),
+    "cummin of times": lambda f: f["t"].cummin(),
+    "a row": lambda f: f[["x", "i", "b", "s", "o"]].iloc[2],
+    "a row of strings": lambda f: f[["s"]].iloc[0],
+    "a row of numbers": lambda f: f[["x", "i"]].iloc[-1],
+    "a row with a mask": lambda f: f[["n"]].iloc[1],
+    "upper": lambda f: f["s"].str.upper(),
+    "equal results": lambda f: f["s"].str.replace("[ab]", "-", regex=True),
+    "contains": lambda f: f["s"].str.contains("a"),
+    "startswith": lambda f: f["s"].str.startswith("b", na=True),
+    "len": lambda f: f["s"].str.len(),
+    "an absent part": lambda f: f["s"].str.get(3),
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_are_those_of_pandas_and_of_programs(monkeypatch, name):
+    call = METHODS[name]
+    expected = call(WITH_HOLES)
+    assert_same(call(JaxFrame(WITH_HOLES)), expected)
+    monkeypatch.setattr(_host_column, "MOST_ROWS", 0)
+    assert_same(call(JaxFrame(WITH_HOLES)), expected)
+
+
+def test_scans_have_the_bits_of_programs(monkeypatch):
+    rng = np.random.default_rng(0)
+    values = rng.standard_normal(16000) * 10.0 ** rng.integers(-300, 300, 16000)
+    values[rng.random(16000) < 0.01] = np.nan
+    narrow = rng.standard_normal(9000).astype(np.float32)
+    series = [JaxSeries(values), JaxSeries(narrow)]
+    calls = [lambda s: s.cumsum(), lambda s: s.cummin(), lambda s: s.cumprod()]
+    got = [call(one) for call in calls for one in series]
+    assert all(map(are_on_host, got))
+    monkeypatch.setattr(_host_column, "MOST_ROWS", 0)
+    expected = [call(one) for call in calls for one in series]
+    for one, other in zip(got, expected, strict=True):
+        assert one.to_numpy().tobytes() == other.to_numpy().tobytes()
+
+
+def test_unique_integers_in_the_order_of_rows():
+    rng = np.random.default_rng(0)
+    for dtype in (np.int8, np.uint8, np.int32, np.int64, np.uint64):
+        info = np.iinfo(dtype)
+        for low, high in ((info.min, info.min + 99), (info.max - 99, info.max)):
+            values = rng.integers(low, high, 300, dtype=dtype, endpoint=True)
+            assert_same(JaxSeries(values).unique(), pd.Series(values).unique())
+            assert_same(JaxSeries(values).drop_duplicates(), pd.Series(values).drop_duplicates())
+
+
+CONCATENATED = {
+    "frames": lambda concat, f: concat([f, f.iloc[1:3]]),
+    "numbers": lambda concat, f: concat([f[["x", "i"]], f[["i", "x"]]]),
+    "new labels": lambda concat, f: concat([f, f], ignore_index=True),
+    "of other dtypes": lambda concat, f: concat([f["i"], f["x"]]),
+    "bools and numbers": lambda concat, f: concat([f["b"], f["i"]]),
+    "with absent columns": lambda concat, f: concat([f[["x", "s"]], f[["i", "t"]]]),
+    "with keys": lambda concat, f: concat([f["x"], f["x"]], keys=["a", "b"]),
+    "one after the other": lambda concat, f: concat([f.iloc[:2], f.iloc[2:]]),
+    "without rows": lambda concat, f: concat([f.iloc[:0], f]),
+}
+
+
+@pytest.mark.parametrize("name", CONCATENATED)
+def test_rows_are_concatenated_on_the_host(monkeypatch, name):
+    call = CONCATENATED[name]
+    expected = call(pd.concat, WITH_HOLES)
+    assert_same(call(jaxframes_concat, JaxFrame(WITH_HOLES)), expected)
+    monkeypatch.setattr(_host_column, "MOST_ROWS", 0)
+    assert_same(call(jaxframes_concat, JaxFrame(WITH_HOLES)), expected)
