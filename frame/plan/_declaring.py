@@ -64,12 +64,14 @@ def _declared_call(call: Any, find: Find, every_step: bool, wanted: Labels) -> N
         RELATIONS[call.method].rows == "makes"
         and call.arguments.get("method") not in GROUP_TRANSFORMATIONS
     )
-    if has_all_rows and not every_step:
+    if has_all_rows and not every_step and not joins_objects(call):
         return call
     inputs = tuple(node.empty for node in call.inputs)
     outcomes = outcomes_of(lambda: call.result_of(inputs))
     part = call
-    if every_step and (call.method in (*_OF_LABELS, *_OF_NO_ROWS) or _merges_two_dtypes(call)):
+    if joins_objects(call) or (
+        every_step and (call.method in (*_OF_LABELS, *_OF_NO_ROWS) or _merges_two_dtypes(call))
+    ):
         # The labels of the rows decide too, or whether there are rows.
         pass
     elif not differ(outcomes):
@@ -92,13 +94,24 @@ def _declared_call(call: Any, find: Find, every_step: bool, wanted: Labels) -> N
 
 def _merges_two_dtypes(call: Call) -> bool:
     """Whether a key column of a join has the dtype of one side if no row of the other is left."""
+    # Bools that a side may miss are objects, whatever rows are left.
+    pairs = [pair for pair in _keys_of_two_dtypes(call) if pair != {"bool", BOOLS_WITH_HOLES}]
+    return bool(pairs) and join_type(call).keeps[1]
+
+
+def joins_objects(call: Call) -> bool:
+    """Whether keys of another dtype are objects in the result, unless a side has no rows."""
+    return any("object" in pair for pair in _keys_of_two_dtypes(call))
+
+
+def _keys_of_two_dtypes(call: Call) -> list[set[str | None]]:
+    """The dtypes of both sides of the keys of a join of matches, where they differ."""
     keys = merge_keys(call) if call.method == "merge" else None
-    if keys is None or not (join_type(call).has_matches and join_type(call).keeps[1]):
-        return False
+    if keys is None or not join_type(call).has_matches:
+        return []
     left, right = (dtype_names(node.empty) for node in call.inputs)
     pairs = [{left.get(a), right.get(b)} for a, b in zip(*keys, strict=True)]
-    # Bools that a side may miss are objects, whatever rows are left.
-    return any(len(pair) > 1 and pair != {"bool", BOOLS_WITH_HOLES} for pair in pairs)
+    return [pair for pair in pairs if len(pair) > 1]
 
 
 def _with_declared(call: Call, find: Find, wanted: Labels) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..plan._declared import dtype_names
-from ..plan._declaring import declared
+from ..plan._declaring import declared, joins_objects
 from ..plan._node import Call, Node, Scan, in_order
 from ..plan._optimize import optimized
 from ..plan._run import run
@@ -82,7 +82,9 @@ def _last_join(plan: Node) -> Node | None:
     """
     while isinstance(plan, Call) and plan.method in ("select", "rename"):
         (plan,) = plan.inputs
-    return plan if isinstance(plan, Call) and plan.method == "merge" else None
+    if isinstance(plan, Call) and plan.method == "merge" and not joins_objects(plan):
+        return plan
+    return None
 
 
 _without_rows: weakref.WeakKeyDictionary[Node, Any] = weakref.WeakKeyDictionary()

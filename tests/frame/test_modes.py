@@ -177,6 +177,14 @@ FOUND = {
         ["merge(f, g, on='bh', how='left')"],
         [pa.table({"bh": [True, False], "k": [1, 1]}), pa.table({"bh": [None, True, True]})],
     ),
+    "a key beside objects of a side without rows": (
+        ["f.assign(b=f['k'] < 2)", "merge(f, g, on='b', how='left', suffixes=('', '_g'))"],
+        [pa.table({"k": [3, 0]}), pa.table({"b": pa.array([], pa.binary())})],
+    ),
+    "a key beside objects that are not there": (
+        ["merge(f, g, on='k', how='inner')"],
+        [pa.table({"k": [3, 0]}), pa.table({"k": pa.array([], pa.binary()), "x": []})],
+    ),
     "groups by a nullable key that a row misses": (
         ["f.groupby('v')['x'].cummax()"],
         [
