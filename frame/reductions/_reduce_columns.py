@@ -85,7 +85,15 @@ def reduction_for(
         zero = 0 if is_string and column.dictionary.values[0] == "" else -2
     float(ddof)  # Raises for a ddof that is not a number.
     uses = (ddof if op in MOMENTS else 0, min_count if op in ("sum", "prod") else 0)
-    return Reduction(op, skipna, *uses, missing, zero, column.dtype if dtype is None else dtype)
+    if dtype is None:
+        dtype = wide(np.float64) if is_of_doubles(column, op) else column.dtype
+    return Reduction(op, skipna, *uses, missing, zero, dtype)
+
+
+def is_of_doubles(column: Column, op: str) -> bool:
+    """Whether a reduction of float32 gives float64, as Arrow's do."""
+    is_sum = op in ("sum", "prod", "mean", *MOMENTS)
+    return is_sum and column.family == "arrow" and column.dtype == np.float32
 
 
 def reduce_columns(

@@ -9,7 +9,7 @@ from ..plan._declared import dtype_names
 from ..plan._declared import in_dtypes as in_declared_dtypes
 from ..plan._expression import Expression
 from ..plan._node import Call
-from ..reductions._reduce_columns import ENDS
+from ..reductions._reduce_columns import ENDS, is_of_doubles
 from ..table._ndframe import SeriesBase
 from ..table._types import Options
 from ._groups import REDUCTIONS as MERGEABLE
@@ -61,7 +61,17 @@ def reduced_stage(
         raise unstreamed(f"{method} with {sorted(options.keys() - known)[0]}=")
     labels = [stage.empty._name] if is_series else list(node.empty.index)
     values = [f"v{position}" for position in range(len(labels))]
-    keyed = keyed_columns(stage.empty, labels, values).assign(k=0)
+    is_plain = not any(is_of_doubles(one, method) for one in stage.empty._table.columns)
+
+    def keyed_rows(batch: Any) -> Any:
+        rows = keyed_columns(batch, labels, values)
+        if not is_plain:
+            columns = zip(values, rows._table.columns, strict=True)
+            doubles = [name for name, one in columns if is_of_doubles(one, method)]
+            rows = rows.astype(dict.fromkeys(doubles, "double[pyarrow]"))
+        return rows.assign(k=0)
+
+    keyed = keyed_rows(stage.empty)
     found = grouping(["k"], [(name, method) for name in values], options, True, _Empty(keyed))
     if found is None:
         raise unstreamed(method)
@@ -70,7 +80,7 @@ def reduced_stage(
     ):
         raise unstreamed(f"{method} of complex numbers")
 
-    rows_of = applied(lambda batch: keyed_columns(batch, labels, values).assign(k=0), stage, keyed)
+    rows_of = applied(keyed_rows, stage, keyed)
     step = steps.following(stage.empty._layout)
 
     def run() -> Any:

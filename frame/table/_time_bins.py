@@ -77,6 +77,11 @@ def starts_of_bins(ends: pd.DatetimeIndex, rule: object, options: Options) -> An
 
 def check_times_of_bins(column: Column) -> None:
     """Raises unless a column holds datetimes."""
+    if column.kind == "timedelta":
+        raise NotImplementedError(
+            f"resample: bins of {column.dtype_name} are not supported. Add the durations to a "
+            "datetime first."
+        )
     if column.kind != "datetime":
         raise TypeError(
             "Only valid with DatetimeIndex, TimedeltaIndex or PeriodIndex, but got times of "

@@ -202,3 +202,13 @@ def test_convert_dtypes_of_floats_at_the_ends_of_their_ranges():
     assert_parity(lambda f: f.convert_dtypes(), pd.DataFrame(columns), ways=["eager"])
     halves = pd.Series(columns["f16"])
     assert_parity(lambda s: s.convert_dtypes(dtype_backend="pyarrow"), halves, ways=["eager"])
+
+
+def test_sums_of_arrow_float32_are_float64():
+    frame = pd.DataFrame({"y": pd.array([0.1, None, 0.7, 2.0**24], "float[pyarrow]"), "k": 1})
+    ours = JaxFrame(frame)
+    for name in ("sum", "mean", "std"):
+        expected = getattr(frame.y, name)()
+        assert_same(getattr(ours.y, name)(), expected, ulps=4)
+        assert_same(getattr(ours.lazy().y, name)().collect(batch_rows=3), expected, ulps=4)
+    assert_same(ours[["y", "k"]].sum(), frame[["y", "k"]].sum(), ulps=4)

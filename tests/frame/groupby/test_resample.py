@@ -204,3 +204,9 @@ def test_functions_of_the_user():
 
 def _rows(values):
     return len(values)
+
+
+def test_bins_of_durations_are_refused():
+    frame = pd.DataFrame({"v": [1, 2]}, index=pd.to_timedelta([1, 7], "h"))
+    with pytest.raises(NotImplementedError, match=r"bins of timedelta64\[\w+\] are not supported"):
+        on_device(frame).resample("2h").sum()
