@@ -19,7 +19,7 @@ from ..table._recode import category_values, has_strings
 from ..table._row_index import RowIndex
 from ..table._sort_keys import group_keys
 from ..table._table import Count, Table, check_same_layout, is_row
-from ..table._take import resized, settled, take_columns
+from ..table._take import position, repeated, resized, settled, take_columns
 from ..table._tracing import answered_at_once, at_once, is_traced
 from ..table._units import in_one_zone
 from ._common_types import in_one_encoding, keys_of_sides
@@ -80,8 +80,13 @@ def _same_values(a: Column, b: Column, num_rows: Count) -> bool:
 
 
 def _are_numbers_of_two_dtypes(a: Column, b: Column) -> bool:
-    are_plain = all(one.is_numeric and not (one.is_bool or one.is_nullable) for one in (a, b))
+    are_plain = all(one.is_numeric and not one.is_nullable for one in (a, b))
     return are_plain and a.dtype != b.dtype and a.valid is None and b.valid is None
+
+
+def are_bools_beside_numbers(a: Column, b: Column) -> bool:
+    """Whether labels are bools on one side and numbers on the other."""
+    return a.is_numeric and b.is_numeric and a.is_bool != b.is_bool
 
 
 @tiered
@@ -118,6 +123,11 @@ def aligned_column(series: SeriesBase, table: Table) -> Column:
 def positions_of_labels(target: Table, table: Table) -> Array:
     """Positions in `table` of the labels of `target`; -1 for absent labels."""
     levels = list(zip(target.index_columns(), table.index_columns(), strict=True))
+    if any(are_bools_beside_numbers(*pair) for pair in levels):
+        # No number is a label of bools, but pandas leaves rows alone whose labels are all equal.
+        if same_labels(target, table):
+            return position(target.capacity, target.layout)
+        return target.layout.constrain(repeated(np.int32(-1), target.capacity))
     counts = target.num_rows, table.num_rows
     pairs = [comparable_pair(a, b, counts) for a, b in levels]
     left, right = keys_of_sides(levels, pairs, group_keys)
@@ -158,7 +168,7 @@ def comparable_pair(a: Column, b: Column, counts: tuple[Count, Count]) -> tuple[
     if pair is not None:
         a, b = in_one_zone(pair)
         return a, b
-    if a.kind != "number" or b.kind != "number":
+    if a.kind != "number" or b.kind != "number" or are_bools_beside_numbers(a, b):
         return common_objects(a, b, "index", counts, are_labels=True)
     dtype = np.result_type(a.dtype, b.dtype)
     if a.dtype != b.dtype:

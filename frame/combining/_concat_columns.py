@@ -7,7 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..align._align import comparable_pair, labels_of_sides, same_labels
+from ..align._align import (
+    are_bools_beside_numbers,
+    comparable_pair,
+    labels_of_sides,
+    same_labels,
+)
 from ..align._common_types import join_keys, keys_of_sides
 from ..align._join_types import LEFT, RIGHT_ANTI, JoinType
 from ..align._number_keys import are_of_two_signs, check_labels, objects_of_two_signs
@@ -73,6 +78,11 @@ def _with(left: Table, right: Table, join: JoinType, sort: bool | None) -> Table
         if are_appended
         else labels_of_sides(left, right)
     )
+    if any(are_bools_beside_numbers(a, b) for a, b in levels):
+        raise NotImplementedError(
+            "concat: row labels must not be bools in one part and numbers in another. Cast the "
+            "labels of one part first."
+        )
     counts = left.num_rows, right.num_rows
     pairs = [comparable_pair(a, b, counts) for a, b in levels]
     of_two_signs = len(levels) == 1 and are_of_two_signs(*levels[0])

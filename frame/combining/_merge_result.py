@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ...primitives.staging import tiered
+from ..align._align import are_bools_beside_numbers
 from ..align._common_types import become_objects
 from ..align._join_types import RIGHT_ANTI, JoinType
 from ..align._number_keys import are_of_two_signs, check_labels, in_joined_dtype
@@ -279,7 +280,8 @@ def _has_two_units(key: Key) -> bool:
 
 
 def _becomes_objects(key: Key) -> bool:
-    return become_objects(key.left.column, key.right.column)
+    pair = key.left.column, key.right.column
+    return become_objects(*pair) or are_bools_beside_numbers(*pair)
 
 
 @tiered

@@ -95,3 +95,22 @@ def test_labels_of_rows_under_keys():
     for parts in ([a, b], [a, a]):
         ours = concat([on_device(part) for part in parts], keys=["p", "q"])
         assert_same(ours, pd.concat(parts, keys=["p", "q"]))
+
+
+@pytest.mark.parametrize("values", [[1, 2], [0, 5], [1, 0], [1.0, 2.0], ["a", "b"]], ids=str)
+def test_bools_beside_other_labels(values):
+    a = pd.Series([1, 2], index=[True, False])
+    b = pd.Series([1, 2], index=values, name="b")
+    both = [on_device(a), on_device(b)]
+    assert_parity(lambda a, b: (a + b, b + a), a, b, ways=["eager", "mesh"])
+    assert_same(both[0].reindex(values), a.reindex(values))
+    assert_same(both[1].reindex([True, False]), b.reindex([True, False]))
+    for how in ("outer", "left", "right"):
+        ours = both[0].to_frame("a").join(both[1], how=how)
+        assert_same(ours, a.to_frame("a").join(b, how=how))
+    assert_same(concat(both), pd.concat([a, b]))
+    if values in ([1, 2], [0, 5], [1.0, 2.0]):
+        with pytest.raises(NotImplementedError, match="labels must not be bools in one part"):
+            concat(both, axis=1)
+    else:
+        assert_same(concat(both, axis=1), pd.concat([a, b], axis=1))
