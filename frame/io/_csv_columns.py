@@ -152,14 +152,14 @@ def _has_hexadecimals(source: Any) -> bool:
     stream = pa.input_stream(source) if isinstance(source, str) else source
     with stream:
         last = b""
-        while block := stream.read(_BLOCK_BYTES):
-            if b"0x" in block or b"0X" in block or last + block[:1] in (b"0x", b"0X"):
+        while part := stream.read(_BYTES_AT_ONCE):
+            if b"0x" in part or b"0X" in part or last + part[:1] in (b"0x", b"0X"):
                 return True
-            last = block[-1:]
+            last = part[-1:]
     return False
 
 
-_BLOCK_BYTES = 1 << 20
+_BYTES_AT_ONCE = 1 << 20
 
 
 # The types that Arrow tries for a column, in its order.
