@@ -77,8 +77,7 @@ def combine(
 
 def _are_category_and_column(a: object, b: object) -> bool:
     """Whether pandas compares the values of a category as NumPy does, without NA in the result."""
-    are_columns = isinstance(a, Column) and isinstance(b, Column)
-    return are_columns and a.kind == "category" != b.kind
+    return isinstance(a, Column) and isinstance(b, Column) and a.kind == "category" != b.kind
 
 
 def _is_nullable(side: object) -> bool:

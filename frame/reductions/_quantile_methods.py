@@ -81,7 +81,8 @@ def _in_integers(quantiles: Reduced, column: Column, num_rows: Count) -> Reduced
         values = np.zeros_like(values)
     if values.dtype.kind == "f" and not (values == np.trunc(values)).all():
         return quantiles
-    return Reduced(values.astype(column.dtype), quantiles.is_missing)
+    whole: Any = values.astype(column.dtype)
+    return Reduced(whole, quantiles.is_missing)
 
 
 class SeriesQuantiles(SeriesBase):

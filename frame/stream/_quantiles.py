@@ -11,7 +11,7 @@ from ...shardings._compat import is_x64_enabled
 from ..plan._node import Call
 from ..table._column import NAT, Column, of_family
 from ..table._from_host import column_from
-from ..table._ndframe import SeriesBase
+from ..table._ndframe import FrameBase, SeriesBase
 from ..table._row_index import RANGE
 from ..table._table import as_count
 from ..table._to_host import host_array
@@ -216,7 +216,9 @@ class RankSearch:
         return word.view(self._dtype)[()]
 
 
-def _answer(empty: object, call: Call, q: Any, searches: Sequence[RankSearch]) -> Any:
+def _answer(
+    empty: FrameBase | SeriesBase, call: Call, q: Any, searches: Sequence[RankSearch]
+) -> Any:
     """The result of the eager method for the neighbours of each quantile."""
     interpolation = call.arguments.get("interpolation", "linear")
     tables = []
