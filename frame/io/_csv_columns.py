@@ -14,6 +14,9 @@ from ..table._types import Options
 # pyarrow.compute has no types.
 _compute: Any = pc
 
+# A larger read takes no less time for a byte.
+_BYTES_AT_ONCE = 1 << 20
+
 # What one read of the file takes: options for types and columns.
 Read = Callable[[dict[str, Any]], Any]
 
@@ -157,9 +160,6 @@ def _has_hexadecimals(source: Any) -> bool:
                 return True
             last = part[-1:]
     return False
-
-
-_BYTES_AT_ONCE = 1 << 20
 
 
 # The types that Arrow tries for a column, in its order.

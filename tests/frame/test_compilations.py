@@ -116,7 +116,8 @@ def test_a_second_call_of_the_same_capacity_traces_nothing(operation, right):
             frame = JaxFrame(columns)
             del traced[:]
             jax.block_until_ready(OPERATIONS[operation](frame, right))
-            assert bool(traced) == (length == 7000)
+            # Rows that only move need no program.
+            assert bool(traced) == (length == 7000 and operation != "head")
     finally:
         jax.monitoring.unregister_event_duration_listener(note)
 
