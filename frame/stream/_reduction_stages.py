@@ -95,7 +95,11 @@ def reduced_stage(
         columns = in_dtypes(outputs._table.columns, templates, outputs._table)
         if is_series:
             return outputs._make_series(columns[0], None, outputs._table).max()
-        reduced = outputs._make_frame(columns, stage.empty[labels]._labels).max()
+        one_row = outputs._make_frame(columns, stage.empty[labels]._labels)
+        if node.empty.dtype == object and method not in ENDS:
+            # Each result keeps its type.
+            return one_row.astype(object).iloc[0].rename(None)
+        reduced = one_row.max()
         if method in ENDS and node.empty.dtype != object:
             # Those of no rows, which the plan knows, are NaN.
             return reduced
