@@ -153,9 +153,10 @@ class LazyFrame(FramePlan, Collected):
     ) -> Any:
         """Runs the plan and iterates over frames of `size` rows and one capacity.
 
-        The iterator is a `Batches`: `state()` tells its position, and `state=` starts from one and
-        gives bit for bit the batches that would have come. Rows are shuffled within buffers. A
-        plan that cannot run over batches of its sources is collected first.
+        The capacity is `size`, or over a mesh the next multiple of its shards. The iterator is a
+        `Batches`: `state()` tells its position, and `state=` starts from one and gives bit for bit
+        the batches that would have come. Rows are shuffled within buffers. A plan that cannot run
+        over batches of its sources is collected first.
 
         Args:
             size: the number of rows of a frame.

@@ -321,8 +321,12 @@ def frame_of(
 
 def at_capacity(frame: Any, num_rows: int) -> Any:
     """The frame with the capacity of `num_rows` rows, so that all batches share programs."""
+    return with_capacity(frame, frame._table.layout.capacity_for(num_rows))
+
+
+def with_capacity(frame: Any, capacity: int) -> Any:
+    """The frame with a capacity, which its rows fit."""
     table = frame._table
-    capacity = table.layout.capacity_for(num_rows)
     arrays = (*table.columns, *table.index.stored)
     if not arrays or table.capacity == capacity:
         return frame

@@ -18,7 +18,7 @@ from ..table._types import Options
 from ._identity import portable_text
 from ._limits import rows_of_batches
 from ._pipeline import pipeline
-from ._reader import at_capacity, batches_of, check_sources
+from ._reader import at_capacity, batches_of, check_sources, with_capacity
 from ._stage import Stage, close
 from ._stage_dtypes import in_declared_dtypes
 
@@ -182,7 +182,10 @@ def _batches(recipe: Recipe, position: Position) -> Generator[tuple[Any, Positio
                     batch = rows.iloc[order[first:last]]
                 if recipe.sharding is not None:
                     batch = FrameBase.frame_class(batch, sharding=recipe.sharding)
-                yield at_capacity(batch, size), dataclasses.replace(start, step=step + 1)
+                shards = batch._layout.num_shards
+                # No padding that a loss would average: `to_jax` has just the rows inside `jit` too.
+                batch = with_capacity(batch, -(-size // shards) * shards)
+                yield batch, dataclasses.replace(start, step=step + 1)
         if not has_rows:
             return
         position = Position(position.epoch + 1)

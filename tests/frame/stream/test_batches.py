@@ -139,6 +139,18 @@ def test_batches_have_one_capacity(plan):
     assert len(list(plan.batches(80, drop_remainder=True))) == 6
 
 
+@pytest.mark.parametrize("shuffled", [{}, {"shuffle_buffer": 20, "seed": 3}])
+def test_arrays_inside_jit_have_the_rows_of_a_batch(shuffled):
+    x = np.arange(1.0, 48)
+    plan = from_pandas(pd.DataFrame({"x": x, "y": 2 * x})).lazy()
+    pair = jax.jit(lambda batch: (batch.x.to_jax(), batch.y.to_jax()))
+    batches = plan.batches(10, drop_remainder=True, epochs=1, **shuffled)
+    pairs = [pair(batch) for batch in batches]
+    assert [len(one) for one, _ in pairs] == [10] * 4
+    assert len(np.unique(np.concatenate([one for one, _ in pairs]))) == 40
+    assert all((other == 2 * one).all() for one, other in pairs)
+
+
 def test_plans_that_need_all_rows_are_collected_first(plan):
     ordered = plan.merge(from_pandas(FRAME[["x"]]), on="x", how="right", indicator=True)
     batches = ordered.batches(200)
