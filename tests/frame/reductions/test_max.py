@@ -33,7 +33,7 @@ def test_bools_with_missing_values_make_a_row_of_objects(op, bools):
     table = pa.table(columns)
     expected = getattr(table.to_pandas(), op)()
     if expected.dtype == object:
-        # A missing bool of Arrow is NaN.
+        # A missing bool of Arrow is NaN, also beside other results.
         values = [np.nan if value is None else value for value in expected]
         expected = pd.Series(values, expected.index, dtype=object)
     frame = from_arrow(table)
