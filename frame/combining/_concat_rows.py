@@ -207,7 +207,7 @@ def common_or_missing(
 
 def labels_at(labels: pd.Index, positions: Array, layout: Layout) -> Column:
     """Takes labels of the host by position."""
-    capacity = -(-max(len(labels), 1) // layout.num_shards) * layout.num_shards
+    capacity = layout.divisible(max(len(labels), 1))
     (column,) = take_columns([column_from(narrowed(labels), capacity, layout)], positions, layout)
     return column
 
@@ -216,7 +216,7 @@ def pack_rows(pieces: Sequence[tuple[Column, ...]], tables: Sequence[Table]) -> 
     """Concatenates the rows of tables, without labels; `pieces` are columns of common types."""
     layout = tables[0].layout
     capacities = tuple(table.capacity for table in tables)
-    limit = -(-sum(capacities) // layout.num_shards) * layout.num_shards
+    limit = layout.divisible(sum(capacities))
     in_jit = is_in_jit([(table.num_rows, table.needed) for table in tables])
     if in_jit:
         counts = tuple(table.num_rows for table in tables)

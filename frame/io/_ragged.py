@@ -119,7 +119,7 @@ def _column_of(ragged: Ragged, values: Array, table: Table) -> Column:
     padding = capacity - starts.shape[0]
     if padding:
         starts, lengths = jnp.pad(starts, (0, padding)), jnp.pad(lengths, (0, padding))
-    room = -(-max(values.shape[0], 1) // layout.num_shards) * layout.num_shards
+    room = layout.divisible(max(values.shape[0], 1))
     if room != values.shape[0]:
         values = jnp.pad(values, (0, room - values.shape[0]))
     else:

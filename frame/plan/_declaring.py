@@ -64,12 +64,13 @@ def _declared_call(call: Any, find: Find, every_step: bool, wanted: Labels) -> N
         RELATIONS[call.method].rows == "makes"
         and call.arguments.get("method") not in GROUP_TRANSFORMATIONS
     )
-    if has_all_rows and not every_step and not joins_objects(call):
+    is_beside_objects = joins_objects(call)
+    if has_all_rows and not every_step and not is_beside_objects:
         return call
     inputs = tuple(node.empty for node in call.inputs)
     outcomes = outcomes_of(lambda: call.result_of(inputs))
     part = call
-    if joins_objects(call) or (
+    if is_beside_objects or (
         every_step and (call.method in (*_OF_LABELS, *_OF_NO_ROWS) or _merges_two_dtypes(call))
     ):
         # The labels of the rows decide too, or whether there are rows.

@@ -182,9 +182,8 @@ def _batches(recipe: Recipe, position: Position) -> Generator[tuple[Any, Positio
                     batch = rows.iloc[order[first:last]]
                 if recipe.sharding is not None:
                     batch = FrameBase.frame_class(batch, sharding=recipe.sharding)
-                shards = batch._layout.num_shards
                 # No padding that a loss would average: `to_jax` has just the rows inside `jit` too.
-                batch = with_capacity(batch, -(-size // shards) * shards)
+                batch = with_capacity(batch, batch._layout.divisible(size))
                 yield batch, dataclasses.replace(start, step=step + 1)
         if not has_rows:
             return

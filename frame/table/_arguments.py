@@ -92,4 +92,4 @@ def as_row_capacity(capacity: object, layout: Layout, caller: str) -> int:
         raise TypeError(f"{caller}: capacity must be a static int, got {type(capacity).__name__}.")
     if capacity < 0:
         raise ValueError(f"{caller}: capacity must not be negative, got {capacity}.")
-    return -(-max(int(capacity), 1) // layout.num_shards) * layout.num_shards
+    return layout.divisible(max(int(capacity), 1))

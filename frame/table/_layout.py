@@ -37,7 +37,11 @@ class Layout(RowAxes):
         Frames of similar lengths have equal capacities and share compiled programs.
         """
         capacity = max(in_steps(num_rows, 4), LEAST_CAPACITY)
-        return -(-capacity // self.num_shards) * self.num_shards
+        return self.divisible(capacity)
+
+    def divisible(self, num_rows: int) -> int:
+        """The least capacity of so many rows that the shards divide evenly."""
+        return -(-num_rows // self.num_shards) * self.num_shards
 
     def holds_groups(self, num_groups: int, num_rows: int) -> bool:
         """Whether every device holds an array with an element for each group.
