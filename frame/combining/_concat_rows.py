@@ -28,7 +28,7 @@ from ..table._dtypes import cast_exactly, narrowed, wide
 from ..table._from_host import check_width, column_from
 from ..table._host_column import host_column, rows_on_host
 from ..table._join_lists import joined_lists, share_lists, with_one_form
-from ..table._layout import Layout
+from ..table._layout import Layout, padded
 from ..table._lists import ListColumn
 from ..table._object_functions import as_objects, joined_objects
 from ..table._recode import category_values, has_strings, recoded
@@ -258,13 +258,8 @@ def _joined(pieces: Sequence[np.ndarray | None], counts: Sequence[int], capacity
     """The first rows of arrays, one after the other, padded to a capacity; None for no arrays."""
     if pieces[0] is None:
         return None
-    joined = np.zeros(capacity, pieces[0].dtype)
-    start = 0
-    for piece, count in zip(pieces, counts, strict=True):
-        assert piece is not None
-        joined[start : start + count] = piece[:count]
-        start += count
-    return joined
+    rows: Any = zip(pieces, counts, strict=True)
+    return padded(np.concatenate([piece[:count] for piece, count in rows]), capacity)
 
 
 @functools.partial(tiered, static_argnums=(2, 3))

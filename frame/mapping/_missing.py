@@ -2,7 +2,8 @@
 """Missing values: detection, filling and dropping."""
 
 import functools
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 import jax
@@ -66,19 +67,19 @@ class Missing(NDFrame):
 
     def isna(self) -> Self:
         """Detects missing values: NaN, NaT or a null string."""
-        columns = self._table.columns
-        few = _missing_on_host(columns)
-        if few is not None:
-            return self._with_columns([HostColumn((flag, None), NUMBER) for flag in few])
-        return self._with_columns([Column(flag) for flag in missing_flags(columns)])
+        return self._flagged(lambda missing: missing)
 
     def notna(self) -> Self:
         """Detects values that are not missing."""
+        return self._flagged(operator.invert)
+
+    def _flagged(self, shown: Callable[[Any], Any]) -> Self:
+        """The flags of missing values as they are shown, one for each value."""
         columns = self._table.columns
         few = _missing_on_host(columns)
         if few is not None:
-            return self._with_columns([HostColumn((~flag, None), NUMBER) for flag in few])
-        return self._with_columns([Column(~flag) for flag in missing_flags(columns)])
+            return self._with_columns([HostColumn((shown(flag), None), NUMBER) for flag in few])
+        return self._with_columns([Column(shown(flag)) for flag in missing_flags(columns)])
 
     isnull = isna
     notnull = notna
