@@ -66,13 +66,13 @@ def to_timedelta(arg: Any, unit: str | None = None, errors: str = "raise") -> An
         return arg
     check_width(np.int64, "to_timedelta", "timedeltas")
     if column.kind in ("string", "category"):
+        strings = as_string(column)
         if unit is not None:
             raise ValueError("unit must not be specified if the input contains a str")
 
         def parse(strings: pd.Series) -> pd.Series:
             return pd.to_timedelta(strings, **options)
 
-        strings = as_string(column)
         spans = through_values(strings, table.num_rows, table.layout, parse, "to_timedelta")
         return arg._with_column(spans)
     if column.kind != "number" or column.dtype.kind not in "iuf":

@@ -69,8 +69,7 @@ def with_dtypes_of_all_rows(
         # The steps of a part are declared already.
         if needs_all_rows(part):
             return dtype_names(run(optimized(part, None)))
-        stage = _declared_stage(part, None, batch_rows, memory_limit, False, None)
-        return common_dtypes(stage, part.narrow)
+        return _found_over_batches(part, batch_rows, memory_limit)
 
     return declared(plan, find, **options)
 
@@ -105,9 +104,24 @@ def _found_at_once_or_over_batches(part: Node) -> Mapping[Any, str]:
     in_memory = all(isinstance(scan.source, Memory) for scan in scans_of(part))
     if not in_memory and not needs_all_rows(part):
         with contextlib.suppress(NotImplementedError):
-            stage = _declared_stage(part, None, SCHEMA_ROWS, None, False, None)
-            return common_dtypes(stage, part.narrow)
+            return _found_over_batches(part, SCHEMA_ROWS, None)
     return dtype_names(run(optimized(part, None)))
+
+
+def _found_over_batches(part: Node, batch_rows: object, memory_limit: object) -> Mapping[Any, str]:
+    def batches(plan: Node) -> Stage:
+        return _declared_stage(plan, None, batch_rows, memory_limit, False, None)
+
+    def without_rows() -> Any:
+        if not isinstance(part, Call) or not joins_objects(part):
+            return part.narrow
+        # Its dtypes depend on which sides have rows.
+        firsts = [Call.of("head", (side,), {"n": 1}) for side in part.inputs]
+        return part.result_of(
+            [max(batches(first).batches(), key=len, default=first.narrow) for first in firsts]
+        )
+
+    return common_dtypes(batches(part), without_rows)
 
 
 def _declared_stage(

@@ -11,10 +11,10 @@ from ..table._types import Function
 from ._stage import Stage, each
 
 
-def common_dtypes(stage: Stage, without_rows: object) -> Mapping[Any, str]:
+def common_dtypes(stage: Stage, without_rows: Callable[[], object]) -> Mapping[Any, str]:
     """The dtypes that the whole result of a stage has; runs the stage, and keeps no rows.
 
-    Without batches these are the dtypes of the eager result for no rows.
+    Without batches these are the dtypes of `without_rows()`.
     """
     samples: dict[tuple[Any, ...], Any] = {}
     for batch in stage.batches():
@@ -22,7 +22,7 @@ def common_dtypes(stage: Stage, without_rows: object) -> Mapping[Any, str]:
         if key not in samples:
             samples[key] = batch.head(0)
     if not samples:
-        return dtype_names(without_rows)
+        return dtype_names(without_rows())
     first, *others = samples.values()
     return dtype_names(concat([first, *others]) if others else first)
 

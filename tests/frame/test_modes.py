@@ -181,6 +181,13 @@ FOUND = {
         ["f.assign(b=f['k'] < 2)", "merge(f, g, on='b', how='left', suffixes=('', '_g'))"],
         [pa.table({"k": [3, 0]}), pa.table({"b": pa.array([], pa.binary())})],
     ),
+    "a key beside objects of which one side has rows": (
+        ["f.assign(y=(f['y'] != b''))", "merge(f, g.head(1), on='y', how='left')"],
+        [
+            pa.table({"y": pa.array([], pa.binary())}),
+            pa.table({"y": pa.array([None], pa.binary())}),
+        ],
+    ),
     "a key beside objects that are not there": (
         ["merge(f, g, on='k', how='inner')"],
         [pa.table({"k": [3, 0]}), pa.table({"k": pa.array([], pa.binary()), "x": []})],
