@@ -23,6 +23,7 @@ from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._row_index import label_dtype
 from ..table._take import any_missing
 from ..table._types import Options
+from ._numbering import can_spill, like
 from ._runs import Order, SortedRuns
 from ._spilling_groups import in_order
 from ._steps import BatchesFrom, Step, StepFiles, from_first
@@ -41,11 +42,7 @@ def keys_of(node: Call) -> list[Hashable] | None:
     if not set(keys) <= set(source.labels) or _ROW in source.labels:
         return None
     columns = [source.empty._column(label) for label in _labels_read(node)]
-    is_plain = all(
-        column.kind not in ("category", "object") and column.dtype.kind not in "Vc"
-        for column in columns
-    )
-    return keys if is_plain else None
+    return keys if can_spill(columns) else None
 
 
 def _labels_read(node: Call) -> list[Hashable]:
@@ -81,7 +78,7 @@ def transformed(
 
     empty = node.inputs[0].empty if is_cut else template
     for rows in _in_row_order(results(), empty, batch_rows, steps[1]):
-        yield _selected(rows, template) if is_cut else _like(rows, template)
+        yield _selected(rows, template) if is_cut else like(rows, template)
 
 
 def reduced(node: Call, batches_from: BatchesFrom, batch_rows: int, steps: Both) -> Iterator[Any]:
@@ -100,7 +97,7 @@ def reduced(node: Call, batches_from: BatchesFrom, batch_rows: int, steps: Both)
             yield _with_rows(node.run(rows.drop(columns=[_ROW])), first.to_numpy())
 
     for rows in _in_row_order(results(), template, batch_rows, steps[1]):
-        yield _like(rows, template)
+        yield like(rows, template)
 
 
 class _RowsByKey:
@@ -208,13 +205,6 @@ def _with_rows(rows: FrameBase, numbers: np.ndarray) -> Any:
 
 def _labels_of(rows: FrameBase) -> list[Hashable]:
     return ["value"] if isinstance(rows, SeriesBase) else list(rows._labels)
-
-
-def _like(rows: NDFrame, template: FrameBase) -> Any:
-    """A frame as the frame or the series that the plan gives."""
-    if isinstance(template, SeriesBase):
-        return rows._make_series(rows._table.columns[0], template._name)
-    return rows._make_frame(rows._table.columns, template._labels)
 
 
 def _selected(rows: Any, template: Any) -> Any:

@@ -7,7 +7,6 @@ files, too: see `_steps`.
 """
 
 import contextlib
-import fcntl
 import itertools
 import json
 import os
@@ -19,7 +18,7 @@ from ..io._construction import table_of_arrow
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._types import Options
 from ._job import difference
-from ._replacing import new_file, read_arrow, write_arrow
+from ._replacing import locked, read_arrow, read_json, write_arrow, write_text
 from ._stage import Stage, close, joined
 from ._steps import NAMES, Steps
 
@@ -51,9 +50,12 @@ class Checkpoint:
 
     def __enter__(self) -> "Checkpoint":
         os.makedirs(self._folder, exist_ok=True)
-        self._lock = os.open(self._folder, os.O_RDONLY)
+        self._lock = locked(
+            self._folder,
+            f"checkpoint: another process runs the job of {self._folder!r}. Wait for it, or "
+            "give another folder.",
+        )
         try:
-            self._take_lock()
             self._open()
         except BaseException:
             os.close(self._lock)
@@ -69,18 +71,6 @@ class Checkpoint:
         finally:
             os.close(self._lock)
 
-    def _take_lock(self) -> None:
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise BlockingIOError(
-                f"checkpoint: another process runs the job of {self._folder!r}. Wait for it, or "
-                "give another folder."
-            ) from None
-        except OSError:
-            # A file system without locks.
-            pass
-
     def _open(self) -> None:
         path = os.path.join(self._folder, JOB)
         others = sorted(name for name in os.listdir(self._folder) if not _OWN_NAME.fullmatch(name))
@@ -89,20 +79,12 @@ class Checkpoint:
                 f"checkpoint: the folder {self._folder!r} has other files, such as {others[0]!r}. "
                 "Give a new folder."
             )
-        try:
-            with open(path, encoding="utf-8") as file:
-                old = json.load(file)
-        except FileNotFoundError:
+        old = read_json(path)
+        if old is None:
             # Batches without a job are what a removal left.
             self._clear()
-            with new_file(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
-                json.dump(self._job, file, indent=1)
+            write_text(path, json.dumps(self._job, indent=1))
             return
-        except ValueError as error:
-            raise OSError(
-                f"checkpoint: the file {path!r} is corrupted: {error}. Remove the folder to start "
-                "again."
-            ) from error
         found = difference(old, self._job)
         if found is not None or old["jaxframes checkpoint"] != FORMAT:
             raise ValueError(
@@ -166,19 +148,13 @@ class Checkpoint:
                     yield self._load(number, empty)
         finally:
             close(batches)
-        with (
-            new_file(os.path.join(self._folder, ALL)) as temporary,
-            open(temporary, "w", encoding="utf-8") as file,
-        ):
-            json.dump({"batches": self.num_batches}, file)
+        all_batches = json.dumps({"batches": self.num_batches})
+        write_text(os.path.join(self._folder, ALL), all_batches)
 
     def _num_all(self) -> int | None:
         """The number of all batches; None if it is not known yet."""
-        try:
-            with open(os.path.join(self._folder, ALL), encoding="utf-8") as file:
-                return json.load(file)["batches"]
-        except FileNotFoundError:
-            return None
+        known = read_json(os.path.join(self._folder, ALL))
+        return None if known is None else known["batches"]
 
     def _save(self, number: int, batch: Any) -> None:
         frame = batch.to_frame("values") if isinstance(batch, SeriesBase) else batch

@@ -8,7 +8,7 @@ by piece (Kim 1980).
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ..plan._joins import join_type, merge_keys
@@ -19,7 +19,7 @@ from ._join import Held, Join
 from ._numbering import can_spill
 from ._partitions import MOST_LEVELS, Partition, Partitions, bits_for
 from ._runs import SortedRuns
-from ._stage import close
+from ._stage import close, generated
 from ._steps import BatchesFrom, Step, StepFiles, from_first
 
 # The number of batches that a right side in memory may have. A left one has at most one.
@@ -143,7 +143,7 @@ def _rows(
     """Whether a side in memory lets rows be found in order, and the rows of the result."""
     call = join.call
     left_empty, right_empty = (node.empty for node in call.inputs)
-    right_batches = stack.enter_context(contextlib.closing(_generator(right(0)[0])))
+    right_batches = stack.enter_context(contextlib.closing(generated(right(0)[0])))
     right_held, right_fits = _held(right_batches, HELD_BATCHES * batch_rows)
     if not join.type.keeps[1] and (right_fits or not _is_plain(call)):
         other = joined([*right_held, *right_batches], right_empty)
@@ -154,7 +154,7 @@ def _rows(
             f"{HELD_BATCHES * batch_rows} rows. "
             "Drop duplicates of the right keys before."
         )
-    left_batches = stack.enter_context(contextlib.closing(_generator(left(0)[0])))
+    left_batches = stack.enter_context(contextlib.closing(generated(left(0)[0])))
     if right_fits:
         other = joined(_numbered(right_held, join.right_side), join.right_side(right_empty, 0))
         left_rows = _numbered(left_batches, join.left_side)
@@ -166,10 +166,6 @@ def _rows(
         own = joined(_numbered(left_held, join.left_side), join.left_side(left_empty, 0))
         return False, join.joined(lambda: iter([own]), _numbered(right_all, join.right_side))
     return False, parts.rows(_chained(left_held, left_batches), right_all)
-
-
-def _generator(batches: Iterable[object]) -> Generator[Any, None, None]:
-    yield from batches
 
 
 def _held(batches: Iterator[Any], most_rows: int) -> tuple[list[Any], bool]:

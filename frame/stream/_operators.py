@@ -21,7 +21,6 @@ from ._row_stages import (
     concatenated,
     first_rows,
     mapped,
-    mapped_pieces,
     merge_stage,
     renumbered,
     with_reductions,
@@ -93,7 +92,7 @@ def at_once(call: Inputs) -> Stage | None:
         return None
     others = call.stages[1:]
     if first.pieces is not None and node.is_mapped and not others:
-        return mapped_pieces(node, first, first.pieces)
+        return mapped(node, first)
     return whole_stage(node, lambda: node.run(first.run(), *(one.whole() for one in others)))
 
 

@@ -9,7 +9,6 @@ removes files that no manifest names.
 
 import contextlib
 import dataclasses
-import fcntl
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -24,7 +23,7 @@ from ..io._files._manifest import MANIFEST, FolderFile, Manifest, manifest_of
 from ..io._files._replacing import sync
 from ._arrow_rows import in_schema
 from ._files import writing
-from ._replacing import new_file
+from ._replacing import locked, write_text
 
 # Files that are open at one time. A file that was closed for another one is not opened again: its
 # folder gets one more.
@@ -83,7 +82,11 @@ class Parts:
         self._made_folder = not os.path.exists(self._folder)
         with writing(self._folder):
             os.makedirs(self._folder, exist_ok=True)
-        self._lock = _locked(self._folder)
+        self._lock = locked(
+            self._folder,
+            f"to_parquet: another writer is at work in the folder {self._folder!r}. Wait for it, "
+            "or write into another folder.",
+        )
         try:
             self._old = self._prepared()
         except BaseException:
@@ -103,10 +106,14 @@ class Parts:
                     "but no manifest of an earlier write. Give a new folder, or empty this one."
                 )
             old = Manifest()
-            _write_manifest(self._folder, old)
+            self._put(old)
         self._is_new = not old.write
         _remove_others(self._folder, old)
         return old
+
+    def _put(self, manifest: Manifest) -> None:
+        """Replaces the manifest of the folder."""
+        write_text(os.path.join(self._folder, MANIFEST), manifest.text())
 
     def __exit__(self, kind: object, *error: object) -> None:
         try:
@@ -226,7 +233,7 @@ class Parts:
                 sync(os.path.dirname(self._folder))
         parts = tuple(part for _, part in sorted(self._finished.items()))
         new = Manifest(self._old.write + 1, parts, self._types)
-        _write_manifest(self._folder, new)
+        self._put(new)
         with contextlib.suppress(OSError):
             _remove_others(self._folder, new)
 
@@ -244,29 +251,6 @@ class Parts:
                     os.remove(os.path.join(self._folder, MANIFEST))
             if self._made_folder and not os.listdir(self._folder):
                 os.rmdir(self._folder)
-
-
-def _locked(folder: str) -> int:
-    """Locks a folder until the descriptor is closed, or the process ends."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        raise BlockingIOError(
-            f"to_parquet: another writer is at work in the folder {folder!r}. Wait for it, or "
-            "write into another folder."
-        ) from None
-    except OSError:
-        # A file system without locks.
-        pass
-    return descriptor
-
-
-def _write_manifest(folder: str, manifest: Manifest) -> None:
-    path = os.path.join(folder, MANIFEST)
-    with new_file(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
-        file.write(manifest.text())
 
 
 def _remove_others(folder: str, manifest: Manifest) -> None:

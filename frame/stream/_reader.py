@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import queue
 import threading
-from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -28,7 +28,7 @@ from ..table._take import resized
 from ..table._types import Function
 from ._files import WatchedFiles, check_schema, naming
 from ._memory import giving_back
-from ._stage import close
+from ._stage import close, generated
 
 # Batches decoded ahead of the one that the device works on.
 DECODED_AHEAD = 2
@@ -173,15 +173,11 @@ def _parquet(scan: Scan, source: ParquetFiles, batch_rows: int, skipped: int) ->
     fragments = [fragment for fragment, _ in wanted]
     is_ahead = max(groups.num_rows, default=0) <= batch_rows
     batches_of_each = _ahead(decoded, fragments) if is_ahead else map(decoded, fragments)
-    with contextlib.closing(_generator(batches_of_each)) as each:
+    with contextlib.closing(generated(batches_of_each)) as each:
         for (_, first), batches in zip(wanted, each, strict=True):
             for batch in batches:
                 yield Piece(pa.Table.from_batches([batch]), first)
                 first += batch.num_rows
-
-
-def _generator(items: Iterable[object]) -> Generator[Any, None, None]:
-    yield from items
 
 
 def _ahead(make: Function, items: Sequence[object]) -> Iterator[list[Any]]:

@@ -16,17 +16,8 @@ from ._steps import Steps
 
 
 def mapped(node: Call, stage: Stage) -> Stage:
-    """A rowwise call of each batch."""
+    """A rowwise call of each batch, or of a whole result and its pieces."""
     return applied(node.run, stage, node.empty)
-
-
-def mapped_pieces(node: Call, stage: Stage, pieces: Callable[[], Iterator[Any]]) -> Stage:
-    """A rowwise call of a whole result, or of its pieces."""
-
-    def run() -> Iterator[Any]:
-        return each(node.run, pieces())
-
-    return Stage(lambda: node.run(stage.run()), True, node.empty, run)
 
 
 def renumbered(node: Call, stage: Stage) -> Stage:

@@ -2,7 +2,7 @@
 """Stages of a pipeline: how the result of a step is made, batch by batch or at once."""
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any
 
 from ..combining._concat import concat
@@ -73,15 +73,20 @@ def unstreamed(method: str) -> NotImplementedError:
     )
 
 
-def applied(run: Function, stage: Stage, empty: object) -> Stage:
-    """A function of each batch."""
-    later, unordered = stage.later, stage.unordered
+def applied(call: Function, stage: Stage, empty: object) -> Stage:
+    """A function of each batch, or of the whole result and its pieces."""
+
+    def of_batches(batches: Function | None) -> Any:
+        return None if batches is None else lambda *first: each(call, batches(*first))
+
+    run = stage.run
     return Stage(
-        lambda: each(run, stage.run()),
-        False,
+        (lambda: call(run())) if stage.is_whole else of_batches(run),
+        stage.is_whole,
         empty,
-        later=None if later is None else lambda first: each(run, later(first)),
-        unordered=None if unordered is None else lambda: each(run, unordered()),
+        of_batches(stage.pieces),
+        of_batches(stage.later),
+        of_batches(stage.unordered),
     )
 
 
@@ -97,6 +102,11 @@ def close(batches: Any) -> None:
     """Ends the thread that reads ahead of an iterator."""
     if hasattr(batches, "close"):
         batches.close()
+
+
+def generated(items: Iterable[object]) -> Generator[Any, None, None]:
+    """The same items by a generator, which can be closed."""
+    yield from items
 
 
 def numbered(batches: Iterable[Any]) -> Iterator[Any]:

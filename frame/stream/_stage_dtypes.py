@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The dtypes of all batches of a stage: found in a pass over the rows, and given to each batch."""
 
-import dataclasses
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 from ..combining._concat import concat
 from ..plan._declared import BOOLS_WITH_HOLES, dtype_names, in_dtypes
-from ..table._types import Function
-from ._stage import Stage, each
+from ._stage import Stage, applied
 
 
 def common_dtypes(stage: Stage, without_rows: Callable[[], object]) -> Mapping[Any, str]:
@@ -43,18 +41,4 @@ def in_declared_dtypes(stage: Stage, names: Mapping[Hashable, str] | None = None
         lacking = {label: one for label, one in with_holes.items() if own.get(label) == "bool"}
         return in_dtypes(rows, lacking) if lacking else rows
 
-    run, pieces, later, unordered = stage.run, stage.pieces, stage.later, stage.unordered
-    if stage.is_whole:
-        return dataclasses.replace(
-            stage, run=lambda: cast(run()), pieces=None if pieces is None else _cast(cast, pieces)
-        )
-    return dataclasses.replace(
-        stage,
-        run=_cast(cast, run),
-        later=None if later is None else lambda first: each(cast, later(first)),
-        unordered=None if unordered is None else _cast(cast, unordered),
-    )
-
-
-def _cast(cast: Function, run: Callable[[], Iterator[Any]]) -> Callable[[], Iterator[Any]]:
-    return lambda: each(cast, run())
+    return applied(cast, stage, stage.empty)

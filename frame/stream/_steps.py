@@ -19,7 +19,7 @@ from ..table._layout import Layout
 from ..table._ndframe import FrameBase
 from ..table._types import Options
 from ._files import writing
-from ._replacing import new_file, read_arrow, write_arrow
+from ._replacing import new_file, read_arrow, read_json, write_arrow, write_text
 from ._stage import close
 from ._temporary_folder import TemporaryFolder
 
@@ -126,17 +126,7 @@ class StepFiles:
         self._numbers = itertools.count(max(numbers, default=-1) + 1)
 
     def _open(self, step: str) -> None:
-        path = f"{step}.json"
-        try:
-            with open(path, encoding="utf-8") as file:
-                manifest = json.load(file)
-        except FileNotFoundError:
-            manifest = None
-        except ValueError as error:
-            raise OSError(
-                f"checkpoint: the file {path!r} is corrupted: {error}. Remove the folder to start "
-                "again."
-            ) from error
+        manifest = read_json(f"{step}.json")
         if manifest is not None:
             self.num_batches, self.is_complete = manifest["batches"], manifest["is complete"]
             self.kept_state = manifest["state"]
@@ -239,9 +229,7 @@ class StepFiles:
         if state is None:
             return
         manifest = {"batches": num_batches, "is complete": is_complete, "state": state}
-        path = f"{self._start()}.json"
-        with new_file(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
-            json.dump(manifest, file)
+        write_text(f"{self._start()}.json", json.dumps(manifest))
         self.num_batches, self.is_complete = num_batches, is_complete
         before, self._listed = self._listed, set(_listed(state))
         for name in before - self._listed:
