@@ -14,6 +14,7 @@ from ..align._align import are_bools_beside_numbers
 from ..align._common_types import become_objects
 from ..align._join_types import RIGHT_ANTI, JoinType
 from ..align._number_keys import are_of_two_signs, check_labels, in_joined_dtype
+from ..align._object_keys import with_own_objects
 from ..table._column import Array, Column, ColumnType
 from ..table._column_labels import Labels
 from ..table._dictionary import Dictionary
@@ -121,13 +122,16 @@ class _Merged:
         if pairs.left.presence == "none":
             return self._in_common_dtype(key, pairs.right.take([right])[0])
         if not pairs.left.has_holes or pairs.right.presence == "none":
+            if pairs.right.presence != "none" and _has_two_number_dtypes(key):
+                left, _ = self.plan.in_one_type(key, counts)
             return self._in_common_dtype(key, pairs.left.take([left])[0])
         if "object" in (left.kind, right.kind) and not self.plan.on_both_indexes:
             # Each row keeps its own of equal objects, and its own missing value.
             sides = zip((left, right), counts, strict=True)
             left, right = joined_objects([as_objects(one, count, "merge") for one, count in sides])
         else:
-            left, right = self.plan.in_one_type(key, counts)
+            pair = self.plan.in_one_type(key, counts)
+            left, right = with_own_objects(left, right, pair, counts)
         left_rows, right_rows = pairs.left.row_ids, pairs.right.row_ids
         (merged,) = coalesced([left], [right], left_rows, right_rows, pairs.left.layout)
         return self._in_common_dtype(key, merged)
@@ -199,7 +203,9 @@ class _Merged:
             return self._labels_of_two_signs(join)
         if join.order == 1:
             return self._labels_of(pairs.right, right)
-        differ = any(_has_two_units(key) or _becomes_objects(key) for key in self.plan.keys)
+        differ = any(_has_two_units(key) or _becomes_objects(key) for key in keys)
+        # pandas finds a common dtype for labels of one level only.
+        differ |= len(keys) == 1 and _has_two_number_dtypes(keys[0])
         if join.keeps == (True, False) or (not pairs.left.has_holes and not differ):
             return self._labels_of(pairs.left, left)
         columns = [(key.left.column, key.right.column) for key in self.plan.keys]
@@ -277,6 +283,12 @@ def _with_freq(index: RowIndex, freq: Any) -> RowIndex:
 def _has_two_units(key: Key) -> bool:
     left, right = key.left.column, key.right.column
     return left.type.compares_with(right.type) and left.type.unit != right.type.unit
+
+
+def _has_two_number_dtypes(key: Key) -> bool:
+    left, right = key.left.column, key.right.column
+    are_numbers = left.is_numeric and right.is_numeric and not (left.is_bool or right.is_bool)
+    return are_numbers and left.dtype != right.dtype
 
 
 def _becomes_objects(key: Key) -> bool:

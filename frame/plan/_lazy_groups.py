@@ -2,11 +2,12 @@
 """`LazyGroupBy` and `LazyWindows`: recorded methods of groups and of windows."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from ..groupby._groupby import FrameGroupBy
 from ..table._expressions import is_expression
 from ..table._types import Options
+from ..window._rolling import Windows
 from ._expression import Expression
 from ._lazy import unheld
 from ._lazy_series import LazyArray, expression_of
@@ -69,6 +70,17 @@ class LazyWindows(RecordedWindows):
 
     def __init__(self, plan: Any, windows: str, bounds: Mapping[str, object]):
         self._plan, self._windows, self._bounds = plan, windows, dict(bounds)
+
+    def __getitem__(self, key: object) -> NoReturn:
+        raise NotImplementedError(
+            f"{self._windows}: windows of a plan have no columns, got {key!r}. Select them before: "
+            f"plan[columns].{self._windows}(...)."
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or not hasattr(Windows, name):
+            raise AttributeError(f"'LazyWindows' object has no attribute {name!r}")
+        raise unheld("LazyWindows", name)
 
     def _recorded(self, method: str, arguments: Options) -> Any:
         return self._plan._record(

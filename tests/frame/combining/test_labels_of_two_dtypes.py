@@ -40,6 +40,25 @@ def test_joins_of_two_signs(how):
         assert_same(on_device(a).join(on_device(b), how=how), a.join(b, how=how))
 
 
+@pytest.mark.parametrize("how", ["inner", "outer", "left", "right"])
+def test_joins_of_labels_of_two_number_dtypes(how):
+    for left, right in itertools.permutations(["int8", "int64", "float32", "float64"], 2):
+        for values in ([1, 2, 3], [2, 2, 7], [7, 8]):
+            a, b = frame_of("x", [3, 1, 2], left), frame_of("y", values, right)
+            assert_same(on_device(a).join(on_device(b), how=how), a.join(b, how=how))
+
+
+@pytest.mark.parametrize("how", ["inner", "outer", "left", "right"])
+def test_columns_and_labels_of_two_number_dtypes(how):
+    for left, right in itertools.permutations(["int8", "int64", "float64"], 2):
+        for values in ([1, 2, 3], [2, 2, 7], [7, 8]):
+            a, b = frame_of("x", [3, 1, 2], left), frame_of("y", values, right).reset_index()
+            assert_parity(
+                lambda a, b: a.merge(b, left_index=True, right_on="k", how=how), a, b,
+                ways=["eager"],
+            )  # fmt: skip
+
+
 def test_alignment_of_two_signs():
     for a, b in pairs_of_two_signs():
         assert_same(on_device(a).x + on_device(b).y, a.x + b.y)

@@ -227,3 +227,12 @@ def test_functions_in_plans_are_traced_only():
     for call in (lambda: plan.groupby("s").apply(len), lambda: plan.rolling(2).apply(len)):
         with pytest.raises((NotImplementedError, AttributeError), match="apply"):
             call()
+
+
+def test_methods_of_windows_that_a_plan_lacks_are_named():
+    windows = JaxFrame({"x": [1, 2, 3]}).lazy().rolling(2)
+    with pytest.raises(NotImplementedError, match=r"a plan cannot hold median\. Call"):
+        windows.median()
+    with pytest.raises(NotImplementedError, match=r"Select them before: plan\[columns\].rolling"):
+        windows["x"]
+    assert not hasattr(windows, "no_such_method")
