@@ -25,6 +25,7 @@ TARGETS = (
     "jaxframes_gather_rows_v1",
     "jaxframes_segmented_scan_v1",
     "jaxframes_histogram_v1",
+    "jaxframes_smallest_nodes_v1",
     "jaxframes_factorize_v1",
     "jaxframes_group_sums_v1",
     "jaxframes_key_table_v1",

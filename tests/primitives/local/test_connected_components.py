@@ -2,10 +2,12 @@
 """`local.connected_components` against sets that are merged edge by edge."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import oracles
 import pytest
 from jaxframes.primitives import local
+from jaxframes.primitives.local._connected_components import spread_smallest
 
 
 def check(senders, receivers, num_nodes, num_valid=None):
@@ -58,6 +60,17 @@ def test_graphs_of_a_batch_need_different_rounds():
         labels, _, count = oracles.connected_components(senders[i], receivers[i], 32)
         np.testing.assert_array_equal(found.labels[i], labels)
         assert int(found.count[i]) == count
+
+
+@pytest.mark.parametrize(("num_nodes", "num_edges"), [(50, 40), (3000, 2500), (40_000, 60_000)])
+def test_every_way_finds_the_same_components(num_nodes, num_edges):
+    rng = np.random.default_rng(num_edges)
+    ends = rng.integers(-2, num_nodes + 2, (2, num_edges)).astype(np.int32)
+    # All threads link the same few nodes.
+    ends[1, ::3] = num_nodes - 1
+    found = local.connected_components(*ends, num_nodes).representatives
+    in_rounds = spread_smallest(*jnp.asarray(np.where(ends < num_nodes, ends, -1)), num_nodes)
+    np.testing.assert_array_equal(found, in_rounds)
 
 
 NODES = np.zeros(4, np.int32)

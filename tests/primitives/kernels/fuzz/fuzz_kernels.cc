@@ -330,6 +330,14 @@ void segment_sum(Bytes& bytes, Call& call) {
   call.result(numbers, {n.batch, num_segments});
 }
 
+void smallest_nodes(Bytes& bytes, Call& call) {
+  const Sizes n(bytes);
+  const int64_t num_nodes = bytes.length();
+  call.argument(kS32, {n.batch, n.rows}, Words::kCounts, num_nodes);
+  call.argument(kS32, {n.batch, n.rows}, Words::kCounts, num_nodes);
+  call.result(kS32, {n.batch, num_nodes});
+}
+
 void segment_count(Bytes& bytes, Call& call) {
   const Sizes n(bytes);
   call.result(kS32, {n.batch, segments(bytes, call, n)});
@@ -404,6 +412,7 @@ void squared_distances(Bytes& bytes, Call& call) {
   X(jaxframes_gather_rows_v1, gather_rows)        \
   X(jaxframes_segmented_scan_v1, segmented_scan)  \
   X(jaxframes_histogram_v1, histogram)            \
+  X(jaxframes_smallest_nodes_v1, smallest_nodes)  \
   X(jaxframes_factorize_v1, factorize)            \
   X(jaxframes_group_sums_v1, group_sums)          \
   X(jaxframes_key_table_v1, key_table)            \
