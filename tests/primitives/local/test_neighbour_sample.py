@@ -2,9 +2,11 @@
 """`local.neighbour_sample`: edges of the nodes, each set as likely as any other."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from jaxframes.primitives import local
+from jaxframes.primitives.local._neighbour_sample import MOST_AT_ONCE, _in_a_loop, _in_turn
 
 DEGREES = np.array([5, 0, 2, 1])
 GRAPH = local.Ragged.from_lengths(np.arange(10, dtype=np.int32), DEGREES)
@@ -12,7 +14,7 @@ NODES = np.array([0, 3, -1, 0, 2, 1, 4], np.int32)
 
 
 @pytest.mark.parametrize("replace", [False, True])
-@pytest.mark.parametrize("k", [0, 1, 3, 6])
+@pytest.mark.parametrize("k", [0, 1, 3, 6, MOST_AT_ONCE + 1])
 def test_draws_are_edges_of_the_node(replace, k):
     drawn, count = local.neighbour_sample(jax.random.key(k), GRAPH, NODES, k, replace=replace)
     assert drawn.shape == (len(NODES), k)
@@ -38,3 +40,14 @@ def test_all_sets_are_equally_likely():
     drawn, _ = local.neighbour_sample(jax.random.key(2), GRAPH, nodes, 2, replace=True)
     counts = np.bincount(np.asarray(drawn).reshape(-1), minlength=5)
     np.testing.assert_allclose(counts, np.full(5, 2400), atol=5 * np.sqrt(2400 * 0.8))
+
+
+def test_draws_in_one_pass_are_those_of_the_loop():
+    k = 6
+    place = np.broadcast_to(np.arange(k, dtype=np.int32), (500, k))
+    # Few numbers to choose from, so that many come twice.
+    most = jnp.asarray(place + np.arange(500, dtype=np.int32)[:, None] % 4)
+    draws = jax.random.randint(jax.random.key(0), place.shape, 0, most + 1, jnp.int32)
+    np.testing.assert_array_equal(
+        _in_turn(draws, most), _in_a_loop(draws, most, jnp.asarray(place))
+    )
