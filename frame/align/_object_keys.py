@@ -54,6 +54,21 @@ def common_objects(
     return a, b
 
 
+def with_own_objects(
+    left: Column, right: Column, keys: tuple[Column, Column], counts: tuple[Count, Count]
+) -> tuple[Column, Column]:
+    """Labels of two sides for a result in which each row keeps its own of equal objects.
+
+    A missing label stays None, NaN or NA. `keys` are the labels in their common type, which are
+    the result unless they are objects.
+    """
+    if keys[0].kind != "object":
+        return keys
+    sides = zip((left, right), counts, strict=True)
+    left, right = joined_objects([as_objects(one, count, "index") for one, count in sides])
+    return left, right
+
+
 def _ascend(labels: Column, num_rows: Count) -> bool:
     index = pd.Index(host_series(labels, num_rows))
     return index.is_unique and index.is_monotonic_increasing

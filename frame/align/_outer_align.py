@@ -22,6 +22,7 @@ from ..table._tracing import at_once, is_traced
 from ._align import comparable_pair, labels_of_sides
 from ._common_types import keys_of_sides
 from ._number_keys import are_of_two_signs, check_labels, in_joined_dtype
+from ._object_keys import with_own_objects
 
 
 def align_labels(a: Labels, b: Labels) -> tuple[Labels, list[int], list[int]]:
@@ -97,6 +98,9 @@ def _align_known(a: Table, b: Table, is_distinct: bool) -> tuple[Table, Table]:
         raise ValueError("cannot reindex on an axis with duplicate labels")
     if of_two_signs:
         pairs = [in_joined_dtype(*levels[0], counts, count, None)]
+    else:
+        sides = zip(levels, pairs, strict=True)
+        pairs = [with_own_objects(*level, pair, counts) for level, pair in sides]
     lefts, rights = zip(*pairs, strict=True)
     labels = coalesced(lefts, rights, left_rows, right_rows, a.layout)
     index = RowIndex(labels, names, freq=common_frequency([a.index, b.index]))

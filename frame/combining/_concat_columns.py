@@ -16,12 +16,15 @@ from ..align._align import (
 from ..align._common_types import join_keys, keys_of_sides
 from ..align._join_types import LEFT, RIGHT_ANTI, JoinType
 from ..align._number_keys import are_of_two_signs, check_labels, objects_of_two_signs
+from ..align._object_keys import with_own_objects
 from ..table._column import Column
 from ..table._column_labels import Labels, frame_of_labels
 from ..table._ndframe import FrameBase
 from ..table._object_functions import inferred_labels
+from ..table._objects import has_order, hashed
 from ..table._row_index import RowIndex, common_frequency
 from ..table._sort import sort_rows
+from ..table._sort_keys import group_keys
 from ..table._table import Table, either_needed
 from ..table._take import any_missing, coalesced
 from ..table._tracing import is_in_jit
@@ -55,7 +58,17 @@ def along_columns(parts: Sequence[Any], options: Options) -> Any:
     table = parts[0]._table
     for part in parts[1:]:
         table = _with(table, part._table, join, sort)
+    if sort and table.index is parts[0]._table.index:
+        table = _sorted_by_labels(table)
     return parts[0]._make_frame(table.columns, Labels(shell.columns), table)
+
+
+def _sorted_by_labels(table: Table) -> Table:
+    """The rows in the order of their labels, unless these are objects without one."""
+    levels = [hashed(level, table.num_rows) for level in table.index_columns()]
+    if not all(map(has_order, levels)):
+        return table
+    return sort_rows(table, [(key, False) for level in levels for key in group_keys(level)])
 
 
 def _with(left: Table, right: Table, join: JoinType, sort: bool | None) -> Table:
@@ -96,17 +109,22 @@ def _with(left: Table, right: Table, join: JoinType, sort: bool | None) -> Table
         raise pd.errors.InvalidIndexError(
             "Reindexing only valid with uniquely valued Index objects"
         )
+    if of_two_signs and (not any(join.keeps) or left.index.is_range or right.index.is_range):
+        own = [objects_of_two_signs(*levels[0], counts)]
+    else:
+        if any(join.keeps):
+            check_labels(levels, counts, "concat")
+        if are_appended and len(levels) == 1:
+            # pandas infers a dtype of the appended labels alone first.
+            (appended,) = inferred_labels((levels[0][1],), counts[1], keeps_none=False)
+            levels = [(levels[0][0], appended)]
+        sides = zip(levels, pairs, strict=True)
+        own = [with_own_objects(*level, pair, counts) for level, pair in sides]
     if not any(join.keeps):
         matched = pair_rows(left, right, keys, join, sort=bool(sort))
         columns = (*matched.left.take(left.columns), *matched.right.take(right.columns))
-        if of_two_signs:
-            pairs = [objects_of_two_signs(*levels[0], counts)]
-        index = RowIndex(matched.left.take([a for a, _ in pairs]), names, freq=freq)
+        index = RowIndex(matched.left.take([a for a, _ in own]), names, freq=freq)
         return Table(columns, index, matched.num_rows, layout=left.layout)
-    if of_two_signs and (left.index.is_range or right.index.is_range):
-        pairs = [objects_of_two_signs(*levels[0], counts)]
-    else:
-        check_labels(levels, counts, "concat")
     # The left rows, followed by the right rows without a match.
     of_left, of_right = (pair_rows(left, right, keys, one) for one in (LEFT, RIGHT_ANTI))
     tables = [
@@ -123,8 +141,7 @@ def _with(left: Table, right: Table, join: JoinType, sort: bool | None) -> Table
         presence = "some" if any_missing(column.data >= 0, row_ids.num_rows) else "all"
         sides.append(SideRows(column.data, presence, left.layout))
     columns = (*sides[0].take(left.columns), *sides[1].take(right.columns))
-    lefts, rights = zip(*pairs, strict=True)
-    labels = coalesced(lefts, rights, sides[0].row_ids, sides[1].row_ids, left.layout)
+    labels = _coalesced(own, sides)
     if len(labels) == 1 and are_appended and int(of_right.num_rows):
         labels = inferred_labels(labels, row_ids.num_rows, keeps_none=False)
     index = RowIndex(labels, names, freq=freq)
@@ -132,7 +149,14 @@ def _with(left: Table, right: Table, join: JoinType, sort: bool | None) -> Table
     are_ranges = left.index.is_range and right.index.is_range
     if not sort and not are_ranges:
         return table
-    return sort_rows(table, [(key, False) for level in labels for key in join_keys(level)])
+    sorted_by = _coalesced(pairs, sides)
+    return sort_rows(table, [(key, False) for level in sorted_by for key in join_keys(level)])
+
+
+def _coalesced(pairs: Any, sides: Sequence[SideRows]) -> tuple[Column, ...]:
+    """The labels of the left side, and of the right one in rows without a left row."""
+    lefts, rights = zip(*pairs, strict=True)
+    return coalesced(lefts, rights, sides[0].row_ids, sides[1].row_ids, sides[0].layout)
 
 
 def _are_appended(left: Table, right: Table) -> bool:

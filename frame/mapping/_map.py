@@ -150,6 +150,9 @@ class SeriesMap(SeriesBase, Replace):
         def on_host() -> Any:
             return as_frames(self.to_pandas().apply(lambda value: as_pandas(each(value))))
 
+        if isinstance(func, type) and issubclass(func, SeriesBase) and engine is None:
+            # A value for each row, of a dict or a list, is a row of a frame.
+            return as_frames(self.to_pandas().apply(pd.Series, args=args, **kwargs))
         each = each if args or kwargs else func
         if self._only.is_numeric:
             how = ValueMap(each, None, {}, "jax")
@@ -160,7 +163,21 @@ class SeriesMap(SeriesBase, Replace):
                 on_host,
                 is_traced=self._is_traced,
             )
-        return self.map(each, engine=engine)
+
+        def one_value(value: object) -> Any:
+            found = each(value)
+            if isinstance(found, (SeriesBase, pd.Series)):
+                raise _ReturnedSeriesError
+            return found
+
+        try:
+            return self.map(one_value, engine=engine)
+        except _ReturnedSeriesError:
+            return on_host()
+
+
+class _ReturnedSeriesError(Exception):
+    """A function of a value returned a series: the results are the rows of a frame."""
 
 
 class ValueMap(NamedTuple):

@@ -57,6 +57,9 @@ def combine(
             _combine_nullable(op, a, b, num_rows, names[position : position + 1])
             for position, (a, b) in enumerate(pairs)
         ]
+        for pair in given:
+            if _are_category_and_column(*pair):
+                _check_truth_of_values(pair[1], num_rows)
         return tuple(
             without_mask(op, result) if _are_category_and_column(*pair) else result
             for pair, result in zip(given, found, strict=True)
@@ -78,6 +81,15 @@ def combine(
 def _are_category_and_column(a: object, b: object) -> bool:
     """Whether pandas compares the values of a category as NumPy does, without NA in the result."""
     return isinstance(a, Column) and isinstance(b, Column) and a.kind == "category" != b.kind
+
+
+def _check_truth_of_values(other: Any, num_rows: Count) -> None:
+    """Raises as NumPy does for a category beside NA of strings or bools, if the rows are known."""
+    has_objects = other.is_nullable and (other.kind == "string" or other.is_bool)
+    if not has_objects or is_traced(other, num_rows) or assumes_holes():
+        return
+    if any_missing(other.present(), num_rows):
+        raise TypeError("boolean value of NA is ambiguous")
 
 
 def _is_nullable(side: object) -> bool:

@@ -14,6 +14,7 @@ from ..table._column import of_family
 from ..table._column_labels import Labels
 from ..table._holes import with_holes_elsewhere
 from ..table._ndframe import SeriesBase
+from ..table._object_functions import as_objects
 from ..table._types import Options
 from ._by_key import keys_of, reduced
 from ._distinct import NumberedDistinctRows
@@ -226,9 +227,19 @@ def counted(node: Call, stage: Stage, batch_rows: int, steps: Steps) -> Stage:
         if is_series and columns[0].is_bool and columns[0].valid is not None:
             # Missing bools in rows that are left out make objects of the others.
             index = index.with_stored([with_holes_elsewhere(index.levels[0])])
-        return counts._of(table.replace(index=index), node.empty._name)
+        return in_labels_of_objects(counts._of(table.replace(index=index), node.empty._name))
 
-    return Stage(lambda: joined(pieces(), node.empty), True, node.empty, pieces)
+    def in_labels_of_objects(counts: Any) -> Any:
+        """The counts of objects, whose labels stay objects: an index of rows infers a dtype."""
+        if not is_series or columns[0].kind != "object":
+            return counts
+        index = counts._table.index
+        labels = as_objects(index.levels[0], counts._table.num_rows, "value_counts")
+        return counts._with_index(index.with_stored([labels]))
+
+    return Stage(
+        lambda: in_labels_of_objects(joined(pieces(), node.empty)), True, node.empty, pieces
+    )
 
 
 # The column that sorts the missing value behind equal counts.

@@ -305,3 +305,35 @@ def test_a_frame_of_nothing_has_no_say(index):
         frame,
         ways=["eager"],
     )
+
+
+@pytest.mark.parametrize("labels", [["b", "a"], ["b", None, "a"], [2, 1], ["b", 1], "times"])
+@pytest.mark.parametrize("join", ["inner", "outer"])
+def test_parts_with_the_same_labels_are_sorted_along_columns(labels, join):
+    index = pd.to_datetime(["2025", "2024"]) if labels == "times" else pd.Index(labels)
+    frame = pd.DataFrame({"a": range(len(index))}, index=index)
+    for number in (1, 2):
+        assert_parity(
+            lambda f, count=number: joined([f] * count, axis=1, join=join, sort=True),
+            frame,
+            ways=["eager"],
+        )
+
+
+@pytest.mark.parametrize("sort", [False, True])
+def test_a_label_of_none_stays_none(sort):
+    left = pd.Series([1, 2, 3], index=pd.Index(["b", "a", None], dtype=object), name="x")
+    right = pd.Series([4, 5], index=pd.Index(["b", 2], dtype=object), name="y")
+    for join in ("inner", "outer"):
+        for other in (right, left.rename("y")):
+            assert_parity(
+                lambda a, b, how=join: joined([a, b], axis=1, join=how, sort=sort),
+                left,
+                other,
+                ways=["eager"],
+            )
+    assert_parity(lambda a, b: a + b, left, right, ways=["eager"])
+    assert_parity(lambda a, b: b.add(a, fill_value=0), left, right, ways=["eager"])
+    assert_parity(
+        lambda a, b: a.join(b, how="outer"), left.to_frame(), right.to_frame(), ways=["eager"]
+    )

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 from exact_numbers import KEYS, NUMBERS, as_python
 from frame_examples import mixed_frame
-from frame_parity import assert_parity, assert_same_error, on_device
+from frame_parity import assert_parity, assert_same, assert_same_error, on_device
+from jaxframes import frame as jf
 
 
 def _mapped(f):
@@ -129,6 +130,19 @@ def test_functions_that_jax_cannot_trace_run_on_the_host():
         lambda f: f.x.apply(lambda x: pd.Series({"a": x, "b": "t"})), frame, ways=["eager"]
     )
     assert_same_error(lambda f: f.x.map(lambda x: x.bogus), frame)
+
+
+@pytest.mark.parametrize(
+    "values", [[{"a": 1}, {"a": 2, "b": 3}], [[1, 2], [3, 4]], ["x", "yy"], [1, "t"]], ids=str
+)
+def test_series_for_each_value_are_the_rows_of_a_frame(values):
+    series = pd.Series(values, index=[3, 5], name="v")
+    for apply in (
+        lambda s, p: s.apply(p.Series),
+        lambda s, p: s.apply(p.Series, index=[0, 1]),
+        lambda s, p: s.apply(lambda v: p.Series({"of": type(v).__name__, "text": str(v)})),
+    ):
+        assert_same(apply(on_device(series), jf), apply(series, pd))
 
 
 def test_a_trace_that_asks_for_the_text_or_type_of_a_number_is_not_used():
