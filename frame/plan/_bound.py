@@ -87,13 +87,13 @@ def _is_cast(part: Expression) -> bool:
 
 
 def _marked(expression: Expression, frame: object) -> Expression:
-    new: dict[int, Expression] = {}
-    for part in expression._bottom_up():
-        new[id(part)] = part._rebuilt(new)
-        if _is_cast(part) and _may_be_times(part.operands[0], frame):
-            cast = new[id(part)]
-            new[id(part)] = Expression(f"{OF_TIMES}.{_CAST}", cast.operands, cast.keywords)
-    return new[id(expression)]
+    def marked(part: Expression, new: dict[int, Any]) -> Expression:
+        cast = part._rebuilt(new)
+        if not (_is_cast(part) and _may_be_times(part.operands[0], frame)):
+            return cast
+        return Expression(f"{OF_TIMES}.{_CAST}", cast.operands, cast.keywords)
+
+    return expression._rewritten(marked)
 
 
 def _may_be_times(operand: object, frame: object) -> bool:

@@ -153,14 +153,16 @@ def _declared_expression(expression: Expression, child: Node, find: Find) -> Exp
         found.add(id(expression))
     if not found:
         return expression
-    new: dict[int, Expression] = {}
-    for part in expression._bottom_up():
-        new[id(part)] = part._rebuilt(new)
-        if id(part) in found:
-            whole = Call.of("column", (child,), {"expression": new[id(part)]})
-            (name,) = find(whole).values()
-            new[id(part)] = Expression(DECLARED, (new[id(part)], name))
-    return new[id(expression)]
+
+    def declare(part: Expression, new: dict[int, Any]) -> Expression:
+        rebuilt = part._rebuilt(new)
+        if id(part) not in found:
+            return rebuilt
+        whole = Call.of("column", (child,), {"expression": rebuilt})
+        (name,) = find(whole).values()
+        return Expression(DECLARED, (rebuilt, name))
+
+    return expression._rewritten(declare)
 
 
 def _has_extreme_of_integers(expression: Expression, frame: FrameBase) -> bool:

@@ -85,14 +85,14 @@ class Expression(RecordedOperators, Tree):
 
     def rename(self, labels: Mapping[Hashable, Hashable]) -> "Expression":
         """The same expression of renamed columns."""
-        renamed: dict[int, Expression] = {}
-        for node in self._bottom_up():
-            if node.function == "col":
-                (label,) = node.operands
-                renamed[id(node)] = col(labels.get(label, label))
-            else:
-                renamed[id(node)] = node._rebuilt(renamed)
-        return renamed[id(self)]
+
+        def renamed(part: Expression, new: dict[int, Any]) -> Expression:
+            if part.function != "col":
+                return part._rebuilt(new)
+            (label,) = part.operands
+            return col(labels.get(label, label))
+
+        return self._rewritten(renamed)
 
     def evaluate(self, frame: object) -> Any:
         """Evaluates the expression on a frame: a `JaxSeries`, or a scalar for a reduction.

@@ -309,12 +309,6 @@ def _held(value: object, method: str, name: str) -> Any:
     )
 
 
-def frozen(call: Call, **arguments: object) -> Frozen:
-    """The arguments of a call with some replaced, hashable."""
-    held = {**call.arguments, **arguments}
-    return freeze({name: _held(value, call.method, name) for name, value in held.items()})
-
-
 def given(frozen: Frozen) -> dict[str, Any]:
     """Arguments as the eager method takes them."""
     return _given(thaw(frozen))

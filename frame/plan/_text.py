@@ -11,10 +11,7 @@ from ._tree import LEAVES, Tree
 
 def text_of(tree: Tree) -> str:
     """Python code for an expression, with as few parentheses as possible."""
-    texts: dict[int, _Text] = {}
-    for node in tree._bottom_up():
-        texts[id(node)] = _part_text(node, texts)
-    return texts[id(tree)].text
+    return tree._rewritten(_part_text).text
 
 
 @dataclass(frozen=True, slots=True)

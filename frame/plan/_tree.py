@@ -97,6 +97,16 @@ class Tree:
         """Each subexpression once, after its operands."""
         return inputs_first(self, lambda node: node.children, id)
 
+    def _rewritten(self, change: Callable[[Self, dict[int, Any]], Any]) -> Any:
+        """The result of a change of each subexpression, after its operands.
+
+        `change` gets the subexpression, and by identity the results of those before it.
+        """
+        results: dict[int, Any] = {}
+        for part in self._bottom_up():
+            results[id(part)] = change(part, results)
+        return results[id(self)]
+
     def _filled(self, values: Mapping[int, object]) -> tuple[list[Any], dict[str, Any]]:
         """Operands and keywords, with values in place of the expressions."""
 

@@ -99,7 +99,8 @@ def with_values(node: Call, values: Mapping[int, object]) -> Callable[[Any], Any
 
 def _filled(expression: Expression, values: Mapping[int, object]) -> Any:
     """The expression with values in place of reductions."""
-    results: dict[int, Any] = {}
-    for part in expression._bottom_up():
-        results[id(part)] = values[id(part)] if id(part) in values else part._rebuilt(results)
-    return results[id(expression)]
+
+    def fill(part: Expression, results: dict[int, Any]) -> Any:
+        return values[id(part)] if id(part) in values else part._rebuilt(results)
+
+    return expression._rewritten(fill)

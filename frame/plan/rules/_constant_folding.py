@@ -40,10 +40,7 @@ def _folded(value: object) -> Any:
 
 
 def _folded_expression(expression: Expression) -> Any:
-    results: dict[int, Any] = {}
-    for part in expression._bottom_up():
-        results[id(part)] = _folded_part(part, results)
-    result = results[id(expression)]
+    result = expression._rewritten(_folded_part)
     # A plan computes columns, so an expression without any stays.
     return result if isinstance(result, Expression) else expression
 
