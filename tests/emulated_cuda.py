@@ -93,7 +93,14 @@ def _sort_keys(arrays: Any, results: Any, attributes: Any) -> Any:
 def _sort_pairs(arrays: Any, results: Any, attributes: Any) -> Any:
     words, row_ids, num_valid = arrays
     order = _order(words, num_valid, attributes)
-    return words[order], row_ids[order] if row_ids.size else order, np.zeros(0)
+    moved = words[order]
+    if attributes["in_order"] and attributes["bits"] == 8 * words.dtype.itemsize:
+        assert words.dtype.kind != "f"
+        numbers = _ordered(moved, attributes).astype(f"uint{8 * words.dtype.itemsize}")
+        # Those of padding are arbitrary.
+        numbers[num_valid:] = 7
+        moved = numbers.view(words.dtype)
+    return moved, row_ids[order] if row_ids.size else order, np.zeros(0)
 
 
 def _sort_rows(arrays: Any, results: Any, attributes: Any) -> Any:
@@ -111,6 +118,25 @@ def _bucket_order(arrays: Any, results: Any, attributes: Any) -> Any:
     order = np.argsort(ids, kind="stable")
     offsets = np.searchsorted(ids[order], np.arange(num_buckets + 1))
     return order, np.argsort(order)[: results[1].shape[0]], offsets, np.zeros(0)
+
+
+def _merge(arrays: Any, results: Any, attributes: Any) -> Any:
+    a, b, num_a, num_b = arrays
+    words = np.concatenate([a, b])
+    valid = np.concatenate([np.arange(num_a), a.size + np.arange(num_b)])
+    padding = np.concatenate([np.arange(num_a, a.size), np.arange(a.size + num_b, words.size)])
+    ordered = _ordered(words, {**attributes, "bits": 8 * words.dtype.itemsize})
+    # A merge of sides that ascend is a stable sort of both.
+    assert all(np.all(side[1:] >= side[:-1]) for side in np.split(ordered[valid], [num_a]))
+    positions = np.append(valid[np.argsort(ordered[valid], kind="stable")], padding)
+    positions = positions.astype(np.int32)
+    return words[positions][: results[0].size], positions[: results[1].size]
+
+
+def _search(arrays: Any, results: Any, attributes: Any) -> Any:
+    words, queries, num_valid = arrays
+    side = "right" if attributes["counts_equal"] else "left"
+    return (np.searchsorted(words[:num_valid], queries, side),)
 
 
 def _count_flags(arrays: Any, results: Any, attributes: Any) -> Any:
@@ -134,14 +160,15 @@ def _flagged_rows(arrays: Any, results: Any, attributes: Any) -> Any:
 
 def _repeat_rows(arrays: Any, results: Any, attributes: Any) -> Any:
     capacity = results[0].shape[0]
-    repeats = np.maximum(arrays[0].astype(np.int64), 0)
+    given, num_valid = arrays
+    repeats = np.where(np.arange(given.size) < num_valid, np.maximum(given.astype(np.int64), 0), 0)
     # No row may have more copies than fit, or NumPy would run out of memory.
     rows = np.repeat(np.arange(repeats.size), np.minimum(repeats, capacity + 1))[:capacity]
     ends = np.cumsum(repeats)
-    # What is past the last copy is arbitrary, but a row.
-    items = np.pad(rows, (0, capacity - rows.size), constant_values=repeats.size - 1)
-    copies = np.arange(capacity) - (ends - repeats)[items]
-    return items, copies, min(ends[-1], 2**31 - 1), np.zeros(0)
+    copies = np.arange(rows.size) - (ends - repeats)[rows]
+    padding = (0, capacity - rows.size)
+    items = np.pad(rows, padding, constant_values=-1)
+    return items, np.pad(copies, padding), min(ends[-1], 2**31 - 1), np.zeros(0)
 
 
 def _reduce_by_key(arrays: Any, results: Any, attributes: Any) -> Any:
@@ -242,6 +269,8 @@ _KERNELS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "radix_sort_pairs": _sort_pairs,
     "radix_sort_rows": _sort_rows,
     "bucket_order": _bucket_order,
+    "merge": _merge,
+    "search": _search,
     "count_flags": _count_flags,
     "flagged_rows": _flagged_rows,
     "repeat_rows": _repeat_rows,

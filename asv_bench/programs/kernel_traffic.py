@@ -7,7 +7,7 @@ bits. A kernel has scratch memory among its results, and touches little of it.
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 _SHAPE = re.compile(r"\b(pred|bf16|[fsuc]\d+)\[([\d,]*)\]")
@@ -77,14 +77,21 @@ def kernel_traffic(
     name = target.removeprefix("jaxframes_cuda_").rpartition("_v")[0]
     rows, word = arguments[0].size, arguments[0].width
     if name.startswith("radix_"):
-        is_floating = arguments[0].is_floating
-        return _sort(name, arguments, results, int(given["bits"]), is_floating)
+        return _sort(name, arguments, results, given)
     if name == "bucket_order":
         # Ids for the counts and the ranks; the order, and the inverse if there is one.
         return Traffic(2 * rows * word + results[0].num_bytes + results[1].num_bytes, 4)
     if name == "top_k":
         # Two passes over all rows; few rows are left after that.
         return Traffic(2 * rows * word, 12)
+    if name == "merge":
+        # Both sides, once more at the ends of each tile of 2,048 rows, and the results.
+        return Traffic(sum(shape.num_bytes for shape in (*arguments[:2], *results)), 1)
+    if name == "search":
+        # Each step of a query reads a word.
+        words, queries = arguments[:2]
+        steps = words.lengths[-1].bit_length()
+        return Traffic(queries.size * (word * (1 + steps) + 4), 1)
     if name == "count_flags":
         return Traffic(rows, 2)
     if name == "flagged_rows":
@@ -94,7 +101,7 @@ def kernel_traffic(
         # The marks are cleared, written where a row begins, and read.
         marks = 4 * results[0].size
         written = results[0].num_bytes + results[1].num_bytes
-        return Traffic(2 * marks + arguments[0].num_bytes + min(marks, 4 * rows) + written, 5)
+        return Traffic(2 * marks + arguments[0].num_bytes + min(marks, 4 * rows) + written, 3)
     if name == "segmented_scan":
         heads = arguments[1].num_bytes
         return Traffic(arguments[0].num_bytes + heads + results[0].num_bytes, 2)
@@ -120,23 +127,27 @@ def kernel_traffic(
 
 
 def _sort(
-    name: str, arguments: Sequence[Shape], results: Sequence[Shape], bits: int, is_floating: bool
+    name: str, arguments: Sequence[Shape], results: Sequence[Shape], given: Mapping[str, str]
 ) -> Traffic:
-    words, rows = arguments[0], arguments[0].size
+    words, rows, bits = arguments[0], arguments[0].size, int(given["bits"])
+    # Numbers hold the words of integers that are sorted by all of their bits.
+    holds = bits >= 8 * words.width and not words.is_floating
+    # They are turned back where they lie; words that they do not hold are gathered by row ids.
+    turned_back = 0 if given.get("flip") == "0" else 2 * words.width
+    restored = rows * (turned_back if holds else 4 + 2 * words.width)
     batch = rows // max(words.lengths[-1], 1)
     at_once = batch > 1 and words.width == 4 and words.lengths[-1] <= _ROWS_AT_ONCE
     key = 8 if at_once else next(n for n in (1, 2, 4, 8) if bits <= 8 * n)
     bits += (batch - 1).bit_length() if at_once else 0
     if name == "radix_sort_keys":
         sort = radix_sort(rows, key, 0, bits)
-        return Traffic(rows * (words.width + key) + sort.num_bytes, sort.launches + 2)
+        return Traffic(rows * (words.width + key) + restored + sort.num_bytes, sort.launches + 2)
     columns = [] if name != "radix_sort_rows" else list(results[1:])
     carried, packed = 4, 0.0
     gathered: list[Shape] = []
     if columns:
         # Up to 8 bytes of columns ride in the sort, packed if there are several; the key is one of
         # them unless its number holds it. More columns are gathered by row ids.
-        holds = bits >= 8 * words.width and not is_floating
         riding = columns[1:] if holds else columns
         width = sum(column.width for column in riding)
         if key >= 4 and 0 < width <= 8:
@@ -147,6 +158,9 @@ def _sort(
     sort = radix_sort(rows, key, carried, bits)
     ids = 4 if name != "radix_sort_rows" or gathered else 0
     moved = sum(2 * column.num_bytes for column in gathered) + (4 * rows if gathered else 0)
+    is_restored = name == "radix_sort_rows" and bool(columns) and holds and not gathered
+    if name == "radix_sort_pairs":
+        is_restored = at_once or not (holds and given.get("in_order") == "true")
     total = rows * (words.width + key + ids) + sort.num_bytes + moved + packed
-    more = 2 * bool(packed) + bool(gathered or name == "radix_sort_pairs")
-    return Traffic(total, sort.launches + 1 + more)
+    total += restored if is_restored else 0
+    return Traffic(total, sort.launches + 1 + 2 * bool(packed) + bool(gathered) + is_restored)

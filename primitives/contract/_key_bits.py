@@ -39,6 +39,11 @@ class OrderedWord(NamedTuple):
         is_float = jnp.issubdtype(self.word.dtype, jnp.floating)
         return not is_float and (self.is_whole or self.bits == 8 * self.word.dtype.itemsize)
 
+    @property
+    def fills_word(self) -> bool:
+        """Whether an integer is sorted by all of its bits."""
+        return self.is_invertible and self.bits == 8 * self.word.dtype.itemsize
+
     def of_ordered(self, ordered: Array) -> Array:
         """Inverts `ordered` for invertible words."""
         if self.flip:

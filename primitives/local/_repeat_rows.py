@@ -6,11 +6,10 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from ..contract._arguments import MAX_SHARD_ROWS, as_num_valid, as_row_ids, as_static_int
 from ..contract._typing import Array, ArrayLike, Int, Integer
-from ..kernels.join._pair_counts import MOST_PAIRS, expand
+from ..kernels.join._pair_counts import MOST_PAIRS, expand_valid
 from ..tiers._tiered import tiered
 
 
@@ -62,17 +61,22 @@ def repeat_rows(
         ([0, 0, 2, 2, 2, -1], [0, 1, 0, 1, 2, 0], 5)
     """
     caller = "repeat_rows"
-    repeats = as_repeats(repeats, caller)
+    repeats = _as_int32(repeats, caller, "repeats")
     capacity = as_static_int(capacity, caller, "capacity", 0, MAX_SHARD_ROWS)
     return _repeat(repeats, as_num_valid(num_valid, repeats.shape[0], caller), capacity)
 
 
 def as_repeats(repeats: Any, caller: str, name: str = "repeats") -> Array:
     """Checks numbers of copies; returns them as int32, not negative."""
+    return jnp.maximum(_as_int32(repeats, caller, name), 0)
+
+
+def _as_int32(repeats: Any, caller: str, name: str) -> Array:
+    """Checks numbers of copies; returns them as int32."""
     repeats = as_row_ids(repeats, caller, name)
-    if repeats.dtype.itemsize >= 4:
-        repeats = jnp.minimum(repeats, repeats.dtype.type(MOST_PAIRS))
-    return jnp.maximum(repeats.astype(jnp.int32), 0)
+    if jnp.iinfo(repeats.dtype).max > MOST_PAIRS:
+        repeats = jnp.clip(repeats, 0, MOST_PAIRS)
+    return repeats.astype(jnp.int32)
 
 
 def repeats_of_valid(repeats: Array, num_valid: Array) -> Array:
@@ -82,6 +86,4 @@ def repeats_of_valid(repeats: Array, num_valid: Array) -> Array:
 
 @functools.partial(tiered, static_argnums=2)
 def _repeat(repeats: Array, num_valid: Array, capacity: int) -> Repeated:
-    row_ids, copies, count = expand(repeats_of_valid(repeats, num_valid), capacity)
-    is_copy = jax.lax.iota(jnp.int32, capacity) < count
-    return Repeated(jnp.where(is_copy, row_ids, np.int32(-1)), jnp.where(is_copy, copies, 0), count)
+    return Repeated(*expand_valid(repeats, num_valid, capacity))

@@ -4,11 +4,22 @@
 import functools
 from typing import Any, Literal, NamedTuple
 
+import jax
+import jax.numpy as jnp
+
 from ..contract._arguments import as_capacity
+from ..contract._key_bits import key_of_word, ordered_words
+from ..contract._platform import by_platform
 from ..contract._typing import Array, Int, Keys, NumValid, PyTree
+from ..kernels.base._cuda import on_cuda
+from ..kernels.join._grouped_sides import selected_one_after_the_other
+from ..kernels.move._compact import select_words
+from ..kernels.scan._reduce_by_key_cuda import can_keep_on_cuda, reduce_by_key_on_cuda
+from ..kernels.sort._radix_sort import sort_columns
 from ..tiers._tiered import tiered
 from ._compact import select_rows
 from ._isin import flag_members
+from ._merge import concatenate_rows
 from ._sides import KeySides, as_key_sides
 from ._unique import unique_columns_of
 
@@ -92,8 +103,8 @@ def set_intersection(
         ValueError: numbers of columns or lengths differ, or `capacity` is negative.
 
     Cost:
-        Work O(rows x key bytes): a sort of the keys of `a`, and an `isin`. No
-        communication.
+        Work O(rows x key bytes): a sort of the keys of `a`, and an `isin`; for one column of
+        integers on TPU and GPU a sort of the keys of both. No communication.
 
     Guarantees:
         Deterministic; differentiable in float keys.
@@ -135,8 +146,8 @@ def set_difference(
         ValueError: numbers of columns or lengths differ, or `capacity` is negative.
 
     Cost:
-        Work O(rows x key bytes): a sort of the keys of `a`, and an `isin`. No
-        communication.
+        Work O(rows x key bytes): a sort of the keys of `a`, and an `isin`; for one column of
+        integers on TPU and GPU a sort of the keys of both. No communication.
 
     Guarantees:
         Deterministic; differentiable in float keys.
@@ -161,18 +172,66 @@ def _as_set(op: SetOp, a: Any, b: Any, capacity: Any, num_valid: Any) -> KeySet:
     caller = f"set_{op}"
     sides, is_tuple = as_key_sides(a, b, num_valid, caller, ("a", "b"))
     most = most_keys(op, sides.a[0].shape[0], sides.b[0].shape[0])
-    columns, count = _set_columns(sides, op, as_capacity(capacity, most, caller))
+    all_valid = num_valid is None or all(one is None for one in num_valid)
+    columns, count = _set_columns(sides, op, as_capacity(capacity, most, caller), all_valid)
     return KeySet(columns if is_tuple else columns[0], count)
 
 
-@functools.partial(tiered, static_argnums=(1, 2))
-def _set_columns(sides: KeySides, op: SetOp, capacity: int) -> tuple[tuple[Array, ...], Array]:
+@functools.partial(tiered, static_argnums=(1, 2, 3))
+def _set_columns(
+    sides: KeySides, op: SetOp, capacity: int, all_valid: bool
+) -> tuple[tuple[Array, ...], Array]:
     nothing_else = (False, False, False)
     if op == "union":
-        num_valid = sides.num_a + sides.num_b
-        columns, *_, count = unique_columns_of(sides.stacked(), num_valid, capacity, nothing_else)
+        # A sort of rows that are all valid needs no mask.
+        num_valid = None if all_valid else sides.num_a + sides.num_b
+        both = concatenate_rows(*sides[:2], "set_union") if all_valid else sides.stacked()
+        columns, *_, count = unique_columns_of(both, num_valid, capacity, nothing_else)
         return columns, count
-    num_rows = sides.a[0].shape[0]
-    columns, *_, count = unique_columns_of(sides.a, sides.num_a, num_rows, nothing_else)
-    is_in_b = flag_members(sides._replace(a=columns, num_a=count))
-    return select_rows(columns, is_in_b if op == "intersection" else ~is_in_b, capacity, count)
+
+    def by_members(sides: KeySides) -> tuple[tuple[Array, ...], Array]:
+        num_rows = sides.a[0].shape[0]
+        columns, *_, count = unique_columns_of(sides.a, sides.num_a, num_rows, nothing_else)
+        is_in_b = flag_members(sides._replace(a=columns, num_a=count))
+        return select_rows(columns, is_in_b if op == "intersection" else ~is_in_b, capacity, count)
+
+    def by_sort(sides: KeySides) -> tuple[tuple[Array, ...], Array]:
+        return _by_sort_of_both(sides, op, capacity)
+
+    can_sort = capacity and sides.a[0].shape[0] and sides.b[0].shape[0]
+    can_sort = can_sort and len(sides.a) == 1 and sides.a[0].dtype.kind in "biu"
+    # One sort of all rows costs less than a sort and a join, where a sort is what they are made of.
+    ways = dict.fromkeys(("tpu", "cuda", "rocm"), by_sort) if can_sort else {}
+    return by_platform(sides, default=by_members, **ways)
+
+
+def _by_sort_of_both(sides: KeySides, op: SetOp, capacity: int) -> tuple[tuple[Array, ...], Array]:
+    """Sorts the rows of both sides; the last row of `a` among equal keys tells whether `b` follows.
+
+    Keys are integers, so that equal ones are the same.
+    """
+    keys = selected_one_after_the_other(sides.a[0], sides.b[0], sides.num_a)
+    num_valid = sides.num_a + sides.num_b
+    (column,) = ordered_words((keys,), (False,))
+    # A stable sort puts the rows of `a` first.
+    (words,), row_ids, _ = sort_columns((column,), num_valid, words="order", with_ids=True)
+    next_words, next_ids = (
+        jax.lax.pad(column, column.dtype.type(0), [(-1, 1, 0)]) for column in (words, row_ids)
+    )
+    has_next = jax.lax.iota(jnp.int32, row_ids.shape[0]) + 1 < num_valid
+    has_next &= next_words == words
+    is_last_of_a = has_next & (next_ids >= sides.num_a) if op == "intersection" else ~has_next
+    is_kept = (row_ids < sides.num_a) & is_last_of_a
+    in_order = key_of_word(column.of_ordered(words), keys.dtype)
+
+    def select(keys: Array, is_kept: Array, num_valid: Array) -> tuple[Array, Array]:
+        (selected,), count = select_words(is_kept, (keys,), capacity, num_valid)
+        return selected, count
+
+    def by_kernel(keys: Array, is_kept: Array, num_valid: Array) -> tuple[Array, Array]:
+        found = reduce_by_key_on_cuda((keys,), is_kept, num_valid, capacity)
+        return found.first_rows[0], found.count
+
+    kernel = on_cuda(by_kernel) if can_keep_on_cuda((in_order,), is_kept) else {}
+    selected, count = by_platform(in_order, is_kept, num_valid, default=select, **kernel)
+    return (selected,), count

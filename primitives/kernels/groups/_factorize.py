@@ -13,7 +13,7 @@ from ...contract._key_bits import OrderedWord
 from ...contract._platform import by_platform
 from ...contract._scan_operators import Scan
 from ...contract._typing import Array
-from ..base._cuda import has_cuda_kernels, on_cuda
+from ..base._cuda import on_cuda
 from ..base._foreign import call, word_attribute
 from ..base._library import is_native, load
 from ..move._compact import flagged_rows, select_words
@@ -23,7 +23,7 @@ from ..scan._running import running_count
 from ..scan._segmented_scan import scan_rows
 from ..sort._number_runs import number_runs
 from ..sort._put_back import put_back, take_permuted
-from ..sort._radix_sort import sort_columns
+from ..sort._radix_sort import compared_words, sort_columns
 
 
 class WordGroups(NamedTuple):
@@ -77,9 +77,7 @@ def number_groups(
     columns: tuple[OrderedWord, ...], num_valid: Array, capacity: int, *, in_key_order: bool
 ) -> WordGroups:
     """Assigns group ids to words of columns, by a stable sort."""
-    # The kernel compares words for equality alone: those that determine the key need no pass.
-    is_exact = has_cuda_kernels() and all(column.is_invertible for column in columns)
-    wanted = "exact" if is_exact else "order"
+    wanted = compared_words(columns)
     words, row_ids, _ = sort_columns(columns, num_valid, words=wanted, with_ids=True)
     by_scans, by_kernel = (
         functools.partial(number, capacity=capacity, in_key_order=in_key_order)

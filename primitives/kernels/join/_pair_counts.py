@@ -74,16 +74,44 @@ def expand(num_copies: Array, capacity: int) -> tuple[Array, Array, Array]:
         return _expand_by_shifts(num_copies, capacity)
 
     def by_kernel(num_copies: Array) -> tuple[Array, Array, Array]:
-        items, copies, count = call_on_cuda(
-            "repeat_rows",
-            (num_copies[None],),
-            (((capacity,), jnp.int32), ((capacity,), jnp.int32), ((), jnp.int32)),
-            (num_copies.shape[0], capacity),
-        )
-        return items, copies, count
+        num_items = jnp.int32(num_copies.shape[0])
+        items, copies, count = _expand_on_cuda(num_copies, num_items, capacity)
+        return jnp.maximum(items, 0), copies, count
 
     kernels = on_tpu(by_shifts) | on_cuda(by_kernel) if capacity else {}
     return by_platform(num_copies, default=by_scatter, **kernels)
+
+
+def expand_valid(num_copies: Array, num_valid: Array, capacity: int) -> tuple[Array, Array, Array]:
+    """`expand` of the first `num_valid` items, with the item -1 and the copy 0 in padding.
+
+    A negative number of copies counts as zero.
+    """
+
+    def masked(num_copies: Array, num_valid: Array) -> tuple[Array, Array, Array]:
+        is_valid = jax.lax.iota(jnp.int32, num_copies.shape[0]) < num_valid
+        copies_of_valid = jnp.where(is_valid, jnp.maximum(num_copies, 0), 0)
+        items, copies, count = expand(copies_of_valid, capacity)
+        is_copy = jax.lax.iota(jnp.int32, capacity) < count
+        return jnp.where(is_copy, items, np.int32(-1)), jnp.where(is_copy, copies, 0), count
+
+    def by_kernel(num_copies: Array, num_valid: Array) -> tuple[Array, Array, Array]:
+        return _expand_on_cuda(num_copies, num_valid, capacity)
+
+    kernels = on_cuda(by_kernel) if capacity and num_copies.shape[0] else {}
+    return by_platform(num_copies, num_valid, default=masked, **kernels)
+
+
+def _expand_on_cuda(
+    num_copies: Array, num_valid: Array, capacity: int
+) -> tuple[Array, Array, Array]:
+    items, copies, count = call_on_cuda(
+        "repeat_rows",
+        (num_copies[None], num_valid[None]),
+        (((capacity,), jnp.int32), ((capacity,), jnp.int32), ((), jnp.int32)),
+        (num_copies.shape[0], capacity),
+    )
+    return items, copies, count
 
 
 def _expand_by_scatter(num_copies: Array, capacity: int) -> tuple[Array, Array, Array]:

@@ -15,7 +15,7 @@ from ...contract._typing import Array
 from ..base._cuda import call_on_cuda
 from ..base._foreign import as_words
 from ..sort._number_runs import number_runs
-from ..sort._radix_sort import sort_columns
+from ..sort._radix_sort import compared_words, sort_columns
 from ._grouped_sides import Side, selected_one_after_the_other
 from ._pair_counts import GroupedHow, expand, pairs_of_row, total_pairs
 from ._row_match import RIGHT, RowMatch, pairs_of_position
@@ -28,8 +28,7 @@ def match_by_runs(left: Side, right: Side, column: OrderedWord, how: GroupedHow)
     is_outer = how == "outer"
     words = selected_one_after_the_other(right.words, left.words, right.num_valid)
     both = (column._replace(word=words),)
-    # Words are compared for equality alone.
-    wanted = "exact" if column.is_invertible else "order"
+    wanted = compared_words(both)
     num_valid = left.num_valid + right.num_valid
     (sorted_words,), ids, _ = sort_columns(both, num_valid, words=wanted, with_ids=True)
     num_results = num_rows if is_outer else num_left

@@ -15,6 +15,7 @@ struct MarkedRows {
   static constexpr bool kHasHeads = false;
 
   const int32_t* repeats;
+  const int32_t* num_valid;
   int32_t* marks;
   int32_t* count;
   int64_t size;
@@ -25,6 +26,7 @@ struct MarkedRows {
   static __device__ Value restarted(Value left, Value right) { return left + right; }
 
   __device__ Value value(int64_t position) const {
+    if (position >= count_on_gpu(num_valid, 0, size)) return 0;
     const int32_t copies = repeats[position];
     return copies < 0 ? 0 : copies;
   }
@@ -47,6 +49,7 @@ struct RowsOfMarks {
   static constexpr bool kHasHeads = false;
 
   const int32_t* marks;
+  const int32_t* count;
   int32_t* row_ids;
   int32_t* copies;
   int64_t size;
@@ -60,8 +63,10 @@ struct RowsOfMarks {
     return mark == 0 ? 0 : static_cast<Value>(position) << 32 | (mark - 1);
   }
   __device__ void store(int64_t position, Value last) const {
-    row_ids[position] = static_cast<int32_t>(last & 0xFFFFFFFF);
-    copies[position] = static_cast<int32_t>(position - static_cast<int64_t>(last >> 32));
+    const bool is_copy = position < *count;
+    const auto number = static_cast<int32_t>(position - static_cast<int64_t>(last >> 32));
+    row_ids[position] = is_copy ? static_cast<int32_t>(last & 0xFFFFFFFF) : -1;
+    copies[position] = is_copy ? number : 0;
   }
 };
 
@@ -72,15 +77,13 @@ cudaError_t cuda_repeat_rows(const CudaRepeatRows& call, void* memory, cudaStrea
   const auto arrays = RepeatScratch::take(scratch, call.num_rows, call.capacity);
   for (int64_t line = 0; line < call.batch; ++line) {
     JAXFRAMES_RETURN_IF_FAILED(
-        cudaMemsetAsync(arrays.marks, 0, call.capacity * sizeof(int32_t), stream));
-    const MarkedRows rows{call.repeats + line * call.num_rows, arrays.marks, call.count + line,
-                          call.num_rows, call.capacity};
-    CudaScratch of_rows(arrays.tiles);
-    JAXFRAMES_RETURN_IF_FAILED(scan_rows(rows, of_rows, stream));
-    const RowsOfMarks marked{arrays.marks, call.row_ids + line * call.capacity,
+        cudaMemsetAsync(arrays.zeros, 0, arrays.num_zero_bytes, stream));
+    const MarkedRows rows{call.repeats + line * call.num_rows, call.num_valid + line,
+                          arrays.marks, call.count + line, call.num_rows, call.capacity};
+    JAXFRAMES_RETURN_IF_FAILED(scan_in_tiles(rows, arrays.of_rows, stream));
+    const RowsOfMarks marked{arrays.marks, call.count + line, call.row_ids + line * call.capacity,
                              call.copies + line * call.capacity, call.capacity};
-    CudaScratch of_marks(arrays.tiles);
-    JAXFRAMES_RETURN_IF_FAILED(scan_rows(marked, of_marks, stream));
+    JAXFRAMES_RETURN_IF_FAILED(scan_in_tiles(marked, arrays.of_marks, stream));
   }
   return cudaSuccess;
 }

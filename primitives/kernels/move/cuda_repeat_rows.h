@@ -12,26 +12,38 @@
 
 namespace jaxframes {
 
-// A negative number of copies counts as zero.
+// A negative number of copies counts as zero, and so does that of a row that is not valid.
 struct CudaRepeatRows {
   int64_t batch;
   int64_t num_rows;
   int64_t capacity;
   const int32_t* repeats;
-  int32_t* row_ids;
-  int32_t* copies;
+  const int32_t* num_valid;
+  int32_t* row_ids;  // -1 past the last copy
+  int32_t* copies;   // zero past the last copy
   int32_t* count;  // saturates at the greatest integer
 };
 
-// A row of the batch is repeated in this memory, which the next one takes again.
+// A row of the batch is repeated in this memory, which the next one takes again. What must be zero
+// before comes first: the flags of two scans, and the marks.
 struct RepeatScratch {
+  using Tiles = ScanTiles<uint64_t>;
+
+  uint64_t* zeros;
+  int64_t num_zero_bytes;
   int32_t* marks;
-  void* tiles;
+  Tiles of_rows;
+  Tiles of_marks;
 
   static RepeatScratch take(CudaScratch& scratch, int64_t num_rows, int64_t capacity) {
-    int32_t* const marks = scratch.take<int32_t>(capacity);
-    const int64_t rows = num_rows < capacity ? capacity : num_rows;
-    return {marks, scratch.take<char>(scan_scratch_bytes<uint64_t>(rows))};
+    RepeatScratch memory;
+    memory.zeros = scratch.take<uint64_t>(Tiles::num_flags(num_rows));
+    uint64_t* const flags_of_marks = scratch.take<uint64_t>(Tiles::num_flags(capacity));
+    memory.marks = scratch.take<int32_t>(capacity);
+    memory.num_zero_bytes = scratch.bytes();
+    memory.of_rows = Tiles::with_flags(memory.zeros, scratch, num_rows);
+    memory.of_marks = Tiles::with_flags(flags_of_marks, scratch, capacity);
+    return memory;
   }
 };
 
@@ -41,7 +53,6 @@ inline int64_t cuda_repeat_rows_scratch_bytes(int64_t num_rows, int64_t capacity
   return scratch.bytes();
 }
 
-// Positions past the last copy hold any row and any number.
 cudaError_t cuda_repeat_rows(const CudaRepeatRows& call, void* scratch, cudaStream_t stream);
 
 }  // namespace jaxframes

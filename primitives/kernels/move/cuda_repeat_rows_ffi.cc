@@ -7,10 +7,10 @@
 namespace jaxframes {
 namespace {
 
-constexpr char kRepeatRows[] = "jaxframes_cuda_repeat_rows_v1";
+constexpr char kRepeatRows[] = "jaxframes_cuda_repeat_rows_v2";
 
 ffi::Error repeat_rows_target(cudaStream_t stream, ffi::AnyBuffer repeats,
-                              ffi::Result<ffi::AnyBuffer> row_ids,
+                              ffi::AnyBuffer num_valid, ffi::Result<ffi::AnyBuffer> row_ids,
                               ffi::Result<ffi::AnyBuffer> copies,
                               ffi::Result<ffi::AnyBuffer> count,
                               ffi::Result<ffi::AnyBuffer> scratch) {
@@ -22,6 +22,8 @@ ffi::Error repeat_rows_target(cudaStream_t stream, ffi::AnyBuffer repeats,
   const int64_t batch = batch_size(repeats), num_rows = row_length(repeats);
   const int64_t capacity = row_length(*row_ids);
   checker.require(num_rows > 0 || batch == 0, "repeats must have rows");
+  checker.require_dtype(num_valid, "num_valid", ffi::DataType::S32);
+  checker.require_scalars(num_valid, "num_valid", batch);
   checker.require_dtype(*row_ids, "row_ids", ffi::DataType::S32);
   checker.require_rows(*row_ids, "row_ids", batch, capacity);
   checker.require_dtype(*copies, "copies", ffi::DataType::S32);
@@ -34,6 +36,7 @@ ffi::Error repeat_rows_target(cudaStream_t stream, ffi::AnyBuffer repeats,
                             num_rows,
                             capacity,
                             words_of<int32_t>(repeats),
+                            words_of<int32_t>(num_valid),
                             words_of<int32_t>(*row_ids),
                             words_of<int32_t>(*copies),
                             words_of<int32_t>(*count)};
@@ -45,9 +48,10 @@ ffi::Error repeat_rows_target(cudaStream_t stream, ffi::AnyBuffer repeats,
 
 namespace ffi = ::xla::ffi;
 
-JAXFRAMES_DEFINE_CUDA_TARGET(jaxframes_cuda_repeat_rows_v1, jaxframes::repeat_rows_target,
+JAXFRAMES_DEFINE_CUDA_TARGET(jaxframes_cuda_repeat_rows_v2, jaxframes::repeat_rows_target,
                              ffi::Ffi::Bind()
                                  .Ctx<jaxframes::CudaStream>()
+                                 .Arg<ffi::AnyBuffer>()
                                  .Arg<ffi::AnyBuffer>()
                                  .Ret<ffi::AnyBuffer>()
                                  .Ret<ffi::AnyBuffer>()

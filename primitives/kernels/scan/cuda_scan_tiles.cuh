@@ -222,6 +222,15 @@ __global__ void __launch_bounds__(kScanThreads, Rows::kHasHeads ? 2 : 3)
   }
 }
 
+// Scans `rows` in tiles whose flags are zero.
+template <typename Rows>
+cudaError_t scan_in_tiles(const Rows& rows, const ScanTiles<typename Rows::Value>& tiles,
+                          cudaStream_t stream) {
+  if (tiles.num_tiles == 0) return cudaSuccess;
+  scan_tiles<<<static_cast<unsigned>(tiles.num_tiles), kScanThreads, 0, stream>>>(rows, tiles);
+  return cudaGetLastError();
+}
+
 // Scans `rows` in `scratch`, which `ScanTiles::take` has measured.
 template <typename Rows>
 cudaError_t scan_rows(const Rows& rows, CudaScratch& scratch, cudaStream_t stream) {
@@ -231,8 +240,7 @@ cudaError_t scan_rows(const Rows& rows, CudaScratch& scratch, cudaStream_t strea
   const cudaError_t status =
       cudaMemsetAsync(tiles.flags, 0, (tiles.num_tiles + 1) * sizeof(uint64_t), stream);
   if (status != cudaSuccess) return status;
-  scan_tiles<<<static_cast<unsigned>(tiles.num_tiles), kScanThreads, 0, stream>>>(rows, tiles);
-  return cudaGetLastError();
+  return scan_in_tiles(rows, tiles, stream);
 }
 
 }  // namespace jaxframes

@@ -33,10 +33,17 @@ struct ScanTiles {
   ScanState<Value>* states;
   int64_t num_tiles;
 
-  static ScanTiles take(CudaScratch& scratch, int64_t num_rows) {
-    const int64_t num_tiles = (num_rows + kScanTile<Value> - 1) / kScanTile<Value>;
-    uint64_t* const flags = scratch.take<uint64_t>(num_tiles + 1);
+  static int64_t num_flags(int64_t num_rows) {
+    return (num_rows + kScanTile<Value> - 1) / kScanTile<Value> + 1;
+  }
+  // `flags` are `num_flags(num_rows)` words.
+  static ScanTiles with_flags(uint64_t* flags, CudaScratch& scratch, int64_t num_rows) {
+    const int64_t num_tiles = num_flags(num_rows) - 1;
     return {flags, scratch.take<ScanState<Value>>(kIsPacked ? 0 : num_tiles), num_tiles};
+  }
+  static ScanTiles take(CudaScratch& scratch, int64_t num_rows) {
+    uint64_t* const flags = scratch.take<uint64_t>(num_flags(num_rows));
+    return with_flags(flags, scratch, num_rows);
   }
 };
 

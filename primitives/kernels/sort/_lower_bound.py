@@ -2,6 +2,7 @@
 """Binary search in sorted columns of words, many queries at once, or a sort of both sides.
 
 The sort is for TPU, and for CUDA with the kernels, if it costs less than the steps of the search.
+On CUDA a kernel takes all steps at once.
 
 Compiled separately, so that an eager call does not compile its loop each time.
 """
@@ -16,7 +17,7 @@ from ....shardings._compat import like_varying
 from ...contract._key_bits import OrderedWord
 from ...contract._platform import by_platform
 from ...contract._typing import Array
-from ..base._cuda import on_cuda
+from ..base._cuda import call_on_cuda, on_cuda
 from ..base._pallas import on_tpu
 from ._number_runs import number_runs
 from ._radix_sort import sort_columns
@@ -25,6 +26,8 @@ from ._radix_sort import sort_columns
 # gather; on CUDA it moves about 40 bytes, and a sort about 100 for each row.
 _ROWS_OF_A_STEP_ON_TPU = 4
 _ROWS_OF_A_STEP_ON_CUDA = 0.4
+# So many bytes of searched words fit the level 2 cache of a card.
+_MOST_CACHED_BYTES = 1 << 24
 # Fewer searches take less time than it takes to compile a sort.
 _LEAST_SORTED_QUERIES = 1024
 
@@ -79,11 +82,28 @@ def _bound(
         ranks = _ranks_by_sort(sorted_words, queries, num_valid, comes_first)
         return like_varying(ranks, sorted_words, queries, num_valid)
 
+    def by_kernel(
+        sorted_words: tuple[Array, ...], queries: tuple[Array, ...], num_valid: Array
+    ) -> Array:
+        (words,), (queried,) = sorted_words, queries
+        (positions,) = call_on_cuda(
+            "search",
+            (words[None], queried[None], num_valid[None]),
+            ((queried.shape, jnp.int32),),
+            None,
+            counts_equal=np.bool_(not comes_first),
+        )
+        return positions
+
     kernels: dict[str, Any] = {}
     if _can_sort(sorted_words, queries, _ROWS_OF_A_STEP_ON_TPU):
         kernels |= on_tpu(by_sort)
-    if _can_sort(sorted_words, queries, _ROWS_OF_A_STEP_ON_CUDA):
+    has_kernel = len(queries) == 1 and queries[0].ndim == 1 and queries[0].dtype.kind == "u"
+    is_cached = sorted_words[0].size * sorted_words[0].dtype.itemsize <= _MOST_CACHED_BYTES
+    if _can_sort(sorted_words, queries, _ROWS_OF_A_STEP_ON_CUDA) and not (has_kernel and is_cached):
         kernels |= on_cuda(by_sort)
+    elif has_kernel:
+        kernels |= on_cuda(by_kernel)
     return by_platform(sorted_words, queries, num_valid, default=by_steps, **kernels)
 
 

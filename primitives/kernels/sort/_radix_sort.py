@@ -100,17 +100,30 @@ def argsort_words(column: OrderedWord, num_valid: Array | None) -> Array:
 
 
 def sort_words_with_row_ids(
-    column: OrderedWord, num_valid: Array | None, row_ids: Array | None = None
+    column: OrderedWord,
+    num_valid: Array | None,
+    row_ids: Array | None = None,
+    *,
+    in_order: bool = False,
 ) -> tuple[Array, Array]:
-    """Sorts the words and moves the row ids (0, 1, ... by default) with them."""
+    """Sorts the words and moves the row ids (0, 1, ... by default) with them.
+
+    With `in_order` the words are returned as the unsigned integers in their order.
+    """
+
+    def as_asked(words: Array) -> Array:
+        return column._replace(word=words).ordered() if in_order else words
 
     def xla(word: Array, num_valid: Array | None, row_ids: Array) -> tuple[Array, Array]:
         order = argsort_portable(column._replace(word=word), num_valid)
-        return take(word, order), order if row_ids.size == 0 else take(row_ids, order)
+        return as_asked(take(word, order)), order if row_ids.size == 0 else take(row_ids, order)
 
     def native(
         platform: str, word: Array, num_valid: Array | None, row_ids: Array
     ) -> tuple[Array, Array]:
+        # The kernel on CUDA sorts these integers, and would turn them back in a pass.
+        is_in_order = platform == "cuda" and in_order and column.fills_word
+        of_platform = {"in_order": np.bool_(is_in_order)} if platform == "cuda" else {}
         sorted_words, sorted_row_ids, _ = call(
             _target(platform, "sort_pairs"),
             (word[None], row_ids[None], _count(word, num_valid)),
@@ -120,8 +133,12 @@ def sort_words_with_row_ids(
                 _scratch(platform, word, column.bits, _VARIANT_PAIRS),
             ),
             **_attributes(column),
+            **of_platform,
         )
-        return sorted_words, sorted_row_ids
+        if is_in_order:
+            unsigned = np.dtype(f"uint{8 * word.dtype.itemsize}")
+            return jax.lax.bitcast_convert_type(sorted_words, unsigned), sorted_row_ids
+        return as_asked(sorted_words), sorted_row_ids
 
     implicit = jnp.zeros((0,), jnp.int32)
     return _dispatch(xla, native, column.word, num_valid, implicit if row_ids is None else row_ids)
@@ -212,6 +229,13 @@ def _is_moved_at_once(
     return len(words) == 1 and all(is_words(leaf) and varying_axes(leaf) <= axes for leaf in rows)
 
 
+def compared_words(columns: Sequence[OrderedWord]) -> Words:
+    """The sorted words to ask for where they are compared for equality alone."""
+    is_exact = all(column.is_invertible and not column.fills_word for column in columns)
+    # The kernels on CUDA turn no number back, and have the words that do not fill theirs.
+    return "exact" if is_exact and has_cuda_kernels() else "order"
+
+
 def argsort_columns(columns: Sequence[OrderedWord], num_valid: Array | None) -> Array:
     """Returns the row ids in the order of several columns of words, int32."""
     return sort_columns(columns, num_valid, words="none", with_ids=True).row_ids
@@ -221,23 +245,21 @@ def _sort_by_passes(
     columns: Sequence[OrderedWord], num_valid: Array | None, rows: Sequence[Array], words: Words
 ) -> SortedRows:
     """One stable pass for each column, least significant first; then rows are gathered."""
-    first = columns[0].word
+    first, in_order = columns[0].word, words == "order"
     if len(columns) > 1 or words == "none":
         row_ids = argsort_words(columns[-1], num_valid)
     else:
-        first, row_ids = sort_words_with_row_ids(columns[0], num_valid)
-    for column in columns[-2::-1]:
-        moved = column._replace(word=take(column.word, row_ids))
-        first, row_ids = sort_words_with_row_ids(moved, num_valid, row_ids)
+        first, row_ids = sort_words_with_row_ids(columns[0], num_valid, in_order=in_order)
+    for place in reversed(range(len(columns) - 1)):
+        moved = columns[place]._replace(word=take(columns[place].word, row_ids))
+        first, row_ids = sort_words_with_row_ids(
+            moved, num_valid, row_ids, in_order=in_order and place == 0
+        )
     moved = tuple(take(leaf, row_ids) for leaf in rows)
     if words == "none":
         return SortedRows((), row_ids, moved)
-    sorted_words = (first, *(take(column.word, row_ids) for column in columns[1:]))
-    if words == "order":
-        sorted_words = tuple(
-            column._replace(word=word).ordered()
-            for column, word in zip(columns, sorted_words, strict=True)
-        )
+    others = [column._replace(word=take(column.word, row_ids)) for column in columns[1:]]
+    sorted_words = (first, *(other.ordered() if in_order else other.word for other in others))
     return SortedRows(sorted_words, row_ids, moved)
 
 
@@ -328,7 +350,8 @@ def _attributes(column: OrderedWord) -> dict[str, np.generic]:
 
 
 def _target(platform: str, name: str) -> str:
-    return f"jaxframes_{'cuda_' if platform == 'cuda' else ''}radix_{name}_v1"
+    version = 2 if (platform, name) == ("cuda", "sort_pairs") else 1
+    return f"jaxframes_{'cuda_' if platform == 'cuda' else ''}radix_{name}_v{version}"
 
 
 def _scratch(platform: str, word: Array, bits: int, variant: int) -> ResultShape:

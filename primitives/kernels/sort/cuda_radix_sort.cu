@@ -67,7 +67,8 @@ class Sorter {
     return number_within_lines(rows_, ids, ids, stream_);
   }
 
-  cudaError_t pairs(const int32_t* given, void* results, int32_t* moved_ids) const {
+  cudaError_t pairs(const int32_t* given, void* results, int32_t* moved_ids,
+                    bool in_order) const {
     Word* const sorted_words = static_cast<Word*>(results) + offset_;
     int32_t* const moved = moved_ids + offset_;
     const int32_t* const ids = given == nullptr ? nullptr : given + offset_;
@@ -76,7 +77,8 @@ class Sorter {
         Number* const sorted = sorted_numbers(sorted_words);
         JAXFRAMES_RETURN_IF_FAILED(write(ids == nullptr ? ids_ : nullptr));
         JAXFRAMES_RETURN_IF_FAILED(sort(sorted, ids == nullptr ? ids_ : ids, moved));
-        return restore(sorted, sorted_words);
+        if (!in_order) return restore(sorted, sorted_words);
+        return sizeof(Number) == sizeof(Word) ? cudaSuccess : narrow(sorted, sorted_words);
       }
     }
     if (ids == nullptr) {
@@ -141,6 +143,10 @@ class Sorter {
                                          stream_);
     }
     return cudaErrorNotSupported;
+  }
+  // The numbers as words, without the number of the row of the batch above them.
+  cudaError_t narrow(const Number* sorted, Word* sorted_words) const {
+    return restore_words<Number, Word>(rows_, words_, 0, sorted, sorted_words, stream_);
   }
   template <typename Moved>
   cudaError_t sort(Number* sorted, const Moved* source, Moved* moved) const {
@@ -272,9 +278,10 @@ cudaError_t cuda_argsort(const CudaSort& sort, int32_t* row_ids, void* scratch,
 }
 
 cudaError_t cuda_sort_pairs(const CudaSort& sort, const int32_t* row_ids, void* sorted_words,
-                            int32_t* sorted_row_ids, void* scratch, cudaStream_t stream) {
+                            int32_t* sorted_row_ids, bool in_order, void* scratch,
+                            cudaStream_t stream) {
   return with_sorter(sort, 4, scratch, stream, [&](const auto& sorter) {
-    return sorter.pairs(row_ids, sorted_words, sorted_row_ids);
+    return sorter.pairs(row_ids, sorted_words, sorted_row_ids, in_order);
   });
 }
 

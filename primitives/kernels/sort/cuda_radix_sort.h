@@ -88,9 +88,12 @@ cudaError_t cuda_sort_keys(const CudaSort& sort, void* sorted_words, void* scrat
                            cudaStream_t stream);
 cudaError_t cuda_argsort(const CudaSort& sort, int32_t* row_ids, void* scratch,
                          cudaStream_t stream);
-// Without `row_ids` they are 0, 1, ...
+// Without `row_ids` they are 0, 1, ... With `in_order` the sorted words are numbers in the order of
+// the words, if these are integers all of whose bits are sorted by; they save the pass that turns
+// the numbers back, and are arbitrary in padding.
 cudaError_t cuda_sort_pairs(const CudaSort& sort, const int32_t* row_ids, void* sorted_words,
-                            int32_t* sorted_row_ids, void* scratch, cudaStream_t stream);
+                            int32_t* sorted_row_ids, bool in_order, void* scratch,
+                            cudaStream_t stream);
 cudaError_t cuda_sort_rows(const CudaSort& sort, const std::vector<CudaColumn>& columns,
                            void* scratch, cudaStream_t stream);
 

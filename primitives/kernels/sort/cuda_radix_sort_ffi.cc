@@ -12,7 +12,7 @@ namespace {
 
 constexpr char kSortKeys[] = "jaxframes_cuda_radix_sort_keys_v1";
 constexpr char kArgsort[] = "jaxframes_cuda_radix_argsort_v1";
-constexpr char kSortPairs[] = "jaxframes_cuda_radix_sort_pairs_v1";
+constexpr char kSortPairs[] = "jaxframes_cuda_radix_sort_pairs_v2";
 constexpr char kSortRows[] = "jaxframes_cuda_radix_sort_rows_v1";
 
 CudaSort sort_of(const SortBuffers& buffers, WordBits flip, int32_t bits) {
@@ -63,7 +63,8 @@ ffi::Error argsort(cudaStream_t stream, ffi::AnyBuffer keys, ffi::AnyBuffer num_
 ffi::Error sort_pairs(cudaStream_t stream, ffi::AnyBuffer keys, ffi::AnyBuffer row_ids,
                       ffi::AnyBuffer num_valid, ffi::Result<ffi::AnyBuffer> sorted_keys,
                       ffi::Result<ffi::AnyBuffer> sorted_row_ids,
-                      ffi::Result<ffi::AnyBuffer> scratch, WordBits flip, int32_t bits) {
+                      ffi::Result<ffi::AnyBuffer> scratch, WordBits flip, int32_t bits,
+                      bool in_order) {
   const SortBuffers buffers = {&keys,         &row_ids,         &num_valid,
                                &*sorted_keys, &*sorted_row_ids, &*scratch};
   ArgumentChecker checker(kSortPairs);
@@ -74,8 +75,8 @@ ffi::Error sort_pairs(cudaStream_t stream, ffi::AnyBuffer keys, ffi::AnyBuffer r
   return launched(kSortPairs,
                   cuda_sort_pairs(sort_of(buffers, flip, bits), given,
                                   sorted_keys->untyped_data(),
-                                  words_of<int32_t>(*sorted_row_ids), scratch->untyped_data(),
-                                  stream));
+                                  words_of<int32_t>(*sorted_row_ids), in_order,
+                                  scratch->untyped_data(), stream));
 }
 
 ffi::Error sort_rows(cudaStream_t stream, ffi::AnyBuffer keys, ffi::AnyBuffer num_valid,
@@ -119,7 +120,7 @@ JAXFRAMES_DEFINE_CUDA_TARGET(jaxframes_cuda_radix_argsort_v1, jaxframes::argsort
                                  .Attr<jaxframes::WordBits>("flip")
                                  .Attr<int32_t>("bits"));
 
-JAXFRAMES_DEFINE_CUDA_TARGET(jaxframes_cuda_radix_sort_pairs_v1, jaxframes::sort_pairs,
+JAXFRAMES_DEFINE_CUDA_TARGET(jaxframes_cuda_radix_sort_pairs_v2, jaxframes::sort_pairs,
                              ffi::Ffi::Bind()
                                  .Ctx<jaxframes::CudaStream>()
                                  .Arg<ffi::AnyBuffer>()
@@ -129,7 +130,8 @@ JAXFRAMES_DEFINE_CUDA_TARGET(jaxframes_cuda_radix_sort_pairs_v1, jaxframes::sort
                                  .Ret<ffi::AnyBuffer>()
                                  .Ret<ffi::AnyBuffer>()
                                  .Attr<jaxframes::WordBits>("flip")
-                                 .Attr<int32_t>("bits"));
+                                 .Attr<int32_t>("bits")
+                                 .Attr<bool>("in_order"));
 
 JAXFRAMES_DEFINE_CUDA_TARGET(jaxframes_cuda_radix_sort_rows_v1, jaxframes::sort_rows,
                              ffi::Ffi::Bind()

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stable merge of two sorted sequences by merge path (Green, McColl, Bader 2012,
-// "GPU merge path: a GPU merging algorithm").
+// Stable merge of two sorted sequences by merge path.
 #ifndef JAXFRAMES_KERNELS_SORT_MERGE_H_
 #define JAXFRAMES_KERNELS_SORT_MERGE_H_
 
@@ -9,6 +8,7 @@
 
 #include "base/huge_pages.h"
 #include "base/thread_pool.h"
+#include "sort/merge_path.h"
 
 namespace jaxframes {
 
@@ -50,21 +50,10 @@ void put_merged(const MergeRow<Order>& row, int64_t merged_row, bool from_a, int
   }
 }
 
-// The number of rows of a among the first `diagonal` merged rows: the largest i such that a[i - 1]
-// is not after b[diagonal - i].
 template <typename Order>
 int64_t merge_path(const MergeRow<Order>& row, int64_t diagonal) {
-  int64_t low = std::max<int64_t>(0, diagonal - row.valid_b);
-  int64_t high = std::min(diagonal, row.valid_a);
-  while (low < high) {
-    const int64_t i = low + (high - low) / 2;
-    if (row.takes_a(i, diagonal - i - 1)) {
-      low = i + 1;
-    } else {
-      high = i;
-    }
-  }
-  return low;
+  return merge_path(row.valid_a, row.valid_b, diagonal,
+                    [&](int64_t i, int64_t j) { return row.takes_a(i, j); });
 }
 
 // A part of the path, from (i, j) to (end_i, end_j).

@@ -2,10 +2,9 @@
 #include "sort/merge.h"
 
 #include <cstdint>
-#include <limits>
-#include <string>
 
 #include "base/ffi_arguments.h"
+#include "sort/merge_arguments.h"
 
 namespace jaxframes {
 namespace {
@@ -13,44 +12,8 @@ namespace {
 constexpr char kMerge[] = "jaxframes_merge_v1";
 constexpr char kMergeKeys[] = "jaxframes_merge_keys_v1";
 
-// The buffers of one call; null if the target lacks one.
-struct Buffers {
-  const ffi::AnyBuffer& a;
-  const ffi::AnyBuffer& b;
-  const ffi::AnyBuffer& num_valid_a;
-  const ffi::AnyBuffer& num_valid_b;
-  const ffi::AnyBuffer* merged_keys;
-  const ffi::AnyBuffer* source_positions;
-};
-
-void check(ArgumentChecker& checker, const Buffers& buffers, WordBits flip) {
-  checker.require_keys(buffers.a, "a");
-  checker.require_keys(buffers.b, "b");
-  checker.require_flip(buffers.a, flip);
-  if (!checker.ok()) return;
-  const int64_t batch = batch_size(buffers.a);
-  const int64_t num_rows = row_length(buffers.a) + row_length(buffers.b);
-  checker.require_dtype(buffers.b, "b", buffers.a.element_type());
-  checker.require_rows(buffers.b, "b", batch, row_length(buffers.b));
-  checker.require_dtype(buffers.num_valid_a, "num_valid_a", ffi::DataType::S32);
-  checker.require_scalars(buffers.num_valid_a, "num_valid_a", batch);
-  checker.require_dtype(buffers.num_valid_b, "num_valid_b", ffi::DataType::S32);
-  checker.require_scalars(buffers.num_valid_b, "num_valid_b", batch);
-  checker.require(num_rows <= std::numeric_limits<int32_t>::max(),
-                  "a and b must have fewer than 2^31 rows together, got " +
-                      std::to_string(num_rows));
-  if (buffers.merged_keys != nullptr) {
-    checker.require_dtype(*buffers.merged_keys, "merged_keys", buffers.a.element_type());
-    checker.require_rows(*buffers.merged_keys, "merged_keys", batch, num_rows);
-  }
-  if (buffers.source_positions != nullptr) {
-    checker.require_dtype(*buffers.source_positions, "source_positions", ffi::DataType::S32);
-    checker.require_rows(*buffers.source_positions, "source_positions", batch, num_rows);
-  }
-}
-
 template <typename Order>
-void run(Executor& executor, const Buffers& buffers, const Order& order) {
+void run(Executor& executor, const MergeBuffers& buffers, const Order& order) {
   using Key = typename Order::Key;
   const int64_t size_a = row_length(buffers.a), size_b = row_length(buffers.b);
   const int64_t num_rows = size_a + size_b;
@@ -72,10 +35,10 @@ void run(Executor& executor, const Buffers& buffers, const Order& order) {
                });
 }
 
-ffi::Error call(const char* target, ffi::ThreadPool pool, const Buffers& buffers,
+ffi::Error call(const char* target, ffi::ThreadPool pool, const MergeBuffers& buffers,
                 WordBits flip) {
   ArgumentChecker checker(target);
-  check(checker, buffers, flip);
+  check_merge(checker, buffers, flip);
   if (!checker.ok()) return checker.error();
   return run_kernel(target, [&] {
     XlaExecutor executor(pool);

@@ -187,7 +187,7 @@ def test_no_rows_are_left_to_xla():
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
-def test_many_queries_are_sorted_with_the_rows(side):
+def test_queries_are_searched_at_once_or_sorted_with_the_rows(side):
     # Enough queries for a sort.
     queries = np.random.default_rng(11).integers(-12, 12, 1030).astype(np.int32)
     for num_rows, num_valid, is_sorted in ((900, 700, True), (900, 0, True), (1, 1, False)):
@@ -197,12 +197,20 @@ def test_many_queries_are_sorted_with_the_rows(side):
             keys,
             queries,
         )
-        expected = np.searchsorted(keys[:num_valid], queries, side)
-        oracles.assert_same_bits(actual, expected.astype(np.int32))
-        assert (called == ["radix_argsort", "reduce_by_key"]) == is_sorted
+        expected = np.searchsorted(keys[:num_valid], queries, side).astype(np.int32)
+        oracles.assert_same_bits(actual, expected)
+        assert called == ["search"]
+        # Two words of two columns are searched in their common order.
+        pairs, called = run(
+            lambda k, q, n=num_valid: local.searchsorted(k, q, side=side, num_valid=n),
+            (keys.astype(np.float64), keys),
+            (queries.astype(np.float64), queries),
+        )
+        oracles.assert_same_bits(pairs, expected)
+        assert (called[-1:] == ["reduce_by_key"]) == is_sorted
     actual, called = run(local.searchsorted, np.sort(queries), queries[:50])
     np.testing.assert_array_equal(actual, np.searchsorted(np.sort(queries), queries[:50]))
-    assert called == []
+    assert called == ["search"]
 
 
 @pytest.mark.parametrize("sort", [True, False])
@@ -291,6 +299,34 @@ def test_isin_sorts_both_sides_once():
         assert called == ["radix_sort_pairs", "match_rows"]
 
 
+@pytest.mark.parametrize("op", ["intersection", "difference"])
+def test_sets_sort_both_sides_once(op):
+    _, ints, floats = make_rows(21)
+    a, b = ints // 40, ints[::2] // 40 + 5
+    for dtype in (np.int32, np.int8, np.uint64, np.bool_):
+        for num_valid in (None, (150, 30), (NUM_ROWS, 0), (0, 60)):
+            for capacity in (NUM_ROWS, 4):
+                actual, called = run(
+                    lambda a, b, n=num_valid, capacity=capacity: getattr(local, f"set_{op}")(
+                        a, b, capacity=capacity, num_valid=n
+                    ),
+                    a.astype(dtype),
+                    b.astype(dtype),
+                )
+                expected = oracles.set_operation(
+                    op,
+                    a.astype(dtype),
+                    b.astype(dtype),
+                    capacity,
+                    num_valid=num_valid or (a.size, b.size),
+                )
+                oracles.assert_same_bits(tuple(actual), expected)
+                assert called == ["radix_sort_pairs", "reduce_by_key"]
+    # Equal floats may have different bits.
+    _, called = run(getattr(local, f"set_{op}"), floats, floats[:9])
+    assert "match_rows" in called
+
+
 @pytest.mark.parametrize("num_valid", [None, 130, 0])
 def test_runs_are_encoded_in_one_pass(num_valid):
     keys, ints, floats = make_rows(19)
@@ -308,16 +344,21 @@ def test_runs_are_encoded_in_one_pass(num_valid):
             assert not capacity or called == ["reduce_by_key"]
 
 
-def test_merge_is_one_sort_of_both_sides():
+def test_a_merge_of_columns_is_one_sort_of_both_sides():
     keys, ints, _ = make_rows(12)
     a, b = np.sort(keys), np.sort(keys[:90] + 3)
     values = (ints, ints[:90] - 1)
-    for columns in ((a, b), (a.astype(np.float32), b.astype(np.float32)), ((a, a), (b, b))):
+    of_floats = a.astype(np.float32), b.astype(np.float32)
+    # Two words of two columns.
+    of_both = (a.astype(np.float64), a), (b.astype(np.float64), b)
+    for columns in ((a, b), of_floats, of_both):
         for num_valid in (None, (120, 33), (0, 90)):
             (actual, moved), called = run(
                 lambda a, b, n=num_valid: local.merge(a, b, values=values, num_valid=n), *columns
             )
             expected = local.merge(*columns, values=values, num_valid=num_valid)
             oracles.assert_same_bits((actual, moved), expected)
-            assert called
-            assert set(called) <= {"radix_argsort", "radix_sort_pairs", "radix_sort_rows"}
+            if isinstance(columns[0], tuple):
+                assert set(called) <= {"radix_argsort", "radix_sort_pairs", "radix_sort_rows"}
+            else:
+                assert called == ["merge"]

@@ -15,6 +15,7 @@
 #include "scan/cuda_reduce_by_key.h"
 #include "scan/cuda_segmented_scan.h"
 #include "sort/cuda_bucket_order.h"
+#include "sort/cuda_merge.h"
 #include "sort/cuda_radix_sort.h"
 #include "sort/cuda_top_k.h"
 
@@ -101,7 +102,7 @@ cudaError_t cuda_argsort(const CudaSort& sort, int32_t* row_ids, void* scratch, 
 }
 
 cudaError_t cuda_sort_pairs(const CudaSort& sort, const int32_t* row_ids, void* sorted_words,
-                            int32_t* sorted_row_ids, void* scratch, cudaStream_t) {
+                            int32_t* sorted_row_ids, bool, void* scratch, cudaStream_t) {
   const int64_t size = sort.batch * sort.num_rows;
   read_sort(sort, 4, scratch);
   if (row_ids != nullptr) read(row_ids, size * 4);
@@ -139,6 +140,25 @@ cudaError_t cuda_top_k(const CudaTopK& call, void* scratch, cudaStream_t) {
   return cudaSuccess;
 }
 
+cudaError_t cuda_merge(const CudaMerge& call, cudaStream_t) {
+  const int64_t size = call.batch * call.num_rows();
+  read(call.a, call.batch * call.num_a * call.word_bytes);
+  read(call.b, call.batch * call.num_b * call.word_bytes);
+  read(call.valid_a, call.batch * 4);
+  read(call.valid_b, call.batch * 4);
+  if (call.merged != nullptr) write(call.merged, size * call.word_bytes);
+  if (call.positions != nullptr) write(call.positions, size * 4);
+  return cudaSuccess;
+}
+
+cudaError_t cuda_search(const CudaSearch& call, cudaStream_t) {
+  read(call.words, call.batch * call.num_words * call.word_bytes);
+  read(call.queries, call.batch * call.num_queries * call.word_bytes);
+  read(call.num_valid, call.batch * 4);
+  write(call.positions, call.batch * call.num_queries * 4);
+  return cudaSuccess;
+}
+
 cudaError_t cuda_count_flags(const CudaFlags& flags, const int32_t* num_valid, int32_t* before,
                              int32_t* count, cudaStream_t) {
   read(flags.mask, flags.batch * flags.num_rows);
@@ -162,6 +182,7 @@ cudaError_t cuda_compact(const CudaFlags& flags, const int32_t* before, const in
 
 cudaError_t cuda_repeat_rows(const CudaRepeatRows& call, void* scratch, cudaStream_t) {
   read(call.repeats, call.batch * call.num_rows * 4);
+  read(call.num_valid, call.batch * 4);
   write(call.row_ids, call.batch * call.capacity * 4);
   write(call.copies, call.batch * call.capacity * 4);
   write(call.count, call.batch * 4);

@@ -63,6 +63,7 @@ void sort(Bytes& bytes, Call& call, int variant) {
   }
   call.attribute("bits", kS32, static_cast<uint32_t>(bytes.one_in(64) ? bits + 100 : bits));
   call.attribute("flip", kS64, bytes.one_in(2) ? 0 : ~uint64_t{0});
+  if (variant == 2) call.attribute("in_order", kPred, bytes.one_in(2));
 }
 void sort_keys(Bytes& bytes, Call& call) { sort(bytes, call, 0); }
 void argsort(Bytes& bytes, Call& call) { sort(bytes, call, 1); }
@@ -91,6 +92,31 @@ void top_k(Bytes& bytes, Call& call) {
   call.attribute("flip", kS64, bytes.one_in(2) ? 0 : ~uint64_t{0});
 }
 
+void merge(Bytes& bytes, Call& call) {
+  const Sizes n(bytes);
+  const int64_t others = bytes.length() % 5000;
+  const XLA_FFI_DataType words = key_type(bytes);
+  call.argument(words, {n.batch, n.rows});
+  call.argument(bytes.one_in(32) ? kU8 : words, {n.batch, others});
+  counts(call, n.batch, n.rows);
+  counts(call, n.batch, others);
+  const int64_t size = n.rows + others + bytes.one_in(32);
+  call.result(words, {n.batch, bytes.one_in(3) ? 0 : size});
+  call.result(kS32, {n.batch, bytes.one_in(3) ? 0 : size});
+  call.attribute("flip", kS64, bytes.one_in(2) ? 0 : ~uint64_t{0});
+}
+
+void search(Bytes& bytes, Call& call) {
+  const Sizes n(bytes);
+  const int64_t queries = bytes.length() % 5000;
+  const XLA_FFI_DataType words = one_of(bytes, {kU32, kU32, kU32, kU64, kU64, kS32});
+  call.argument(words, {n.batch, n.rows});
+  call.argument(words, {n.batch, queries});
+  counts(call, n.batch, n.rows);
+  call.result(kS32, {n.batch, queries + bytes.one_in(16)});
+  call.attribute("counts_equal", kPred, bytes.one_in(2));
+}
+
 void count_flags(Bytes& bytes, Call& call) {
   const Sizes n(bytes);
   call.argument(kPred, {n.batch, n.rows}, Words::kFlags);
@@ -117,6 +143,7 @@ void repeat_rows(Bytes& bytes, Call& call) {
   const Sizes n(bytes);
   const int64_t capacity = bytes.length() % 5000;
   call.argument(bytes.one_in(16) ? kU32 : kS32, {n.batch, n.rows}, Words::kCounts, 5);
+  counts(call, n.batch, n.rows);
   for (int i = 0; i < 2; ++i) {
     call.result(kS32, {n.batch, bytes.one_in(32) ? capacity + 1 : capacity});
   }
@@ -228,13 +255,15 @@ void histogram(Bytes& bytes, Call& call) {
 #define JAXFRAMES_CUDA_TARGETS(X)                      \
   X(jaxframes_cuda_radix_sort_keys_v1, sort_keys)      \
   X(jaxframes_cuda_radix_argsort_v1, argsort)          \
-  X(jaxframes_cuda_radix_sort_pairs_v1, sort_pairs)    \
+  X(jaxframes_cuda_radix_sort_pairs_v2, sort_pairs)    \
   X(jaxframes_cuda_radix_sort_rows_v1, sort_rows)      \
   X(jaxframes_cuda_bucket_order_v1, bucket_order)      \
   X(jaxframes_cuda_top_k_v1, top_k)                    \
+  X(jaxframes_cuda_merge_v1, merge)                    \
+  X(jaxframes_cuda_search_v1, search)                  \
   X(jaxframes_cuda_count_flags_v1, count_flags)        \
   X(jaxframes_cuda_flagged_rows_v1, flagged_rows)      \
-  X(jaxframes_cuda_repeat_rows_v1, repeat_rows)        \
+  X(jaxframes_cuda_repeat_rows_v2, repeat_rows)        \
   X(jaxframes_cuda_segmented_scan_v1, segmented_scan)  \
   X(jaxframes_cuda_reduce_by_key_v3, reduce_by_key)    \
   X(jaxframes_cuda_match_rows_v1, match_rows)          \
