@@ -2,17 +2,28 @@
 """Near-duplicate search: signatures of sets, and the bands by which similar ones meet."""
 
 import functools
+from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from ..contract._arguments import as_array, as_keys, as_static_int, type_of
+from ..contract._platform import by_platform
 from ..contract._typing import Array, ArrayLike, UInt
+from ..kernels.move._log_shift import place_by_shifts
 from ..tiers._tiered import tiered
 from ._hash_rows import Lanes, hash_words, scrambled, words_of
 from ._ragged import Ragged
 from ._segment_reduce import segment_min
+from ._segmented_scan import segmented_scan
+
+# The signature of an empty set.
+_NO_VALUE = np.uint32(2**32 - 1)
+# Minima that one scatter takes of each value on a GPU.
+_HASHES_OF_SCATTER = 16
+# Columns that a kernel shifts at once on TPU.
+_HASHES_OF_SHIFTS = 4
 
 
 def minhash(sets: Ragged, num_hashes: int, *, seed: int = 0) -> UInt[Array, "segments hashes"]:
@@ -36,7 +47,7 @@ def minhash(sets: Ragged, num_hashes: int, *, seed: int = 0) -> UInt[Array, "seg
         ValueError: `num_hashes` is less than one, or `seed` is out of range.
 
     Cost:
-        Work O(num_hashes x values), one segment minimum after the other, so memory is that of one.
+        Work O(num_hashes x values), for few functions at a time, so memory is that of these.
 
     Guarantees:
         Deterministic, on every platform and in every version.
@@ -112,16 +123,59 @@ def lsh_bands(signatures: ArrayLike, num_bands: int) -> Lanes:
 @functools.partial(tiered, static_argnums=(1, 2))
 def _minhash(sets: Ragged, num_hashes: int, seed: int) -> Array:
     high, low = hash_words(words_of(sets.values), seed)
-    ids, num_sets = sets.segment_ids, sets.num_segments
+    # An op of segments has at least one.
+    ids, num_sets = sets.segment_ids, max(sets.num_segments, 1)
 
-    def smallest(number: Array) -> Array:
-        # Multiples of an odd number differ, so every function is another one.
-        hashed = scrambled(high + number * (low | np.uint32(1)))
-        # An op of segments has at least one.
-        least = segment_min(hashed, ids, max(num_sets, 1), fill_value=np.uint32(2**32 - 1))
-        return least[:num_sets]
+    def one_by_one(high: Array, low: Array, ids: Array) -> Array:
+        def smallest(number: Array) -> Array:
+            hashed = _hashed(high, low, number)
+            return segment_min(hashed, ids, num_sets, fill_value=_NO_VALUE)
 
-    return jax.lax.map(smallest, jnp.arange(num_hashes, dtype=jnp.uint32)).T
+        return jax.lax.map(smallest, jnp.arange(num_hashes, dtype=jnp.uint32)).T
+
+    def in_blocks(high: Array, low: Array, ids: Array) -> Array:
+        def smallest(numbers: Array) -> Array:
+            hashed = _hashed(high[:, None], low[:, None], numbers[None, :])
+            return segment_min(hashed, ids, num_sets, fill_value=_NO_VALUE)
+
+        return _by_blocks(smallest, num_hashes, _HASHES_OF_SCATTER)
+
+    def by_scans(high: Array, low: Array, ids: Array) -> Array:
+        is_head = jnp.concatenate([jnp.ones(1, bool), ids[1:] != ids[:-1]])
+        is_last = jnp.append(is_head[1:], True) & (ids >= 0)
+        (num_last,) = place_by_shifts(is_last, ids, (jnp.ones_like(ids),), num_sets)
+
+        def smallest(numbers: Array) -> Array:
+            scans = [
+                segmented_scan(_hashed(high, low, number), "min", head_flags=is_head)
+                for number in numbers
+            ]
+            least = place_by_shifts(is_last, ids, scans, num_sets)
+            return jnp.stack([jnp.where(num_last != 0, one, _NO_VALUE) for one in least], axis=1)
+
+        return _by_blocks(smallest, num_hashes, _HASHES_OF_SHIFTS)
+
+    # On a GPU one scatter takes the minima of several functions, which nobody writes before. On TPU
+    # the values of a set are in order, so that a scan has them without a sort.
+    ways = {"cuda": in_blocks, "rocm": in_blocks, **({"tpu": by_scans} if ids.shape[0] else {})}
+    signatures = by_platform(high, low, ids, default=one_by_one, **ways)
+    return signatures[: sets.num_segments]
+
+
+def _hashed(high: Array, low: Array, number: Array) -> Array:
+    # Multiples of an odd number differ, so every function is another one.
+    return scrambled(high + number * (low | np.uint32(1)))
+
+
+def _by_blocks(smallest: Callable[[Array], Array], num_hashes: int, size: int) -> Array:
+    """The columns of so many functions at a time."""
+    size = min(size, num_hashes)
+    num_blocks = -(-num_hashes // size)
+    numbers = jnp.arange(num_blocks * size, dtype=jnp.uint32).reshape(num_blocks, size)
+    if num_blocks == 1:
+        return smallest(numbers[0])
+    columns = jnp.moveaxis(jax.lax.map(smallest, numbers), 0, 1)
+    return columns.reshape(columns.shape[0], -1)[:, :num_hashes]
 
 
 @functools.partial(tiered, static_argnums=1)

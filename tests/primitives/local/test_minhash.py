@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jaxframes.primitives import local
+from on_platforms import ACCELERATORS, traced_as
 
 MASK = 2**32 - 1
 
@@ -31,6 +32,20 @@ def test_a_signature_has_the_smallest_hash_of_each_function():
         for one in sets
     ]
     np.testing.assert_array_equal(signatures, np.array(expected, np.uint32))
+
+
+@pytest.mark.parametrize("platform", ACCELERATORS)
+@pytest.mark.parametrize("capacity", [0, 1, 70, 100])
+def test_ways_of_accelerators_have_the_same_bits(platform, capacity):
+    rng = np.random.default_rng(3)
+    lengths = rng.integers(0, 4, 60) * (rng.random(60) < 0.7)
+    flat = rng.integers(0, 2**31, capacity).astype(np.int32)
+    ragged = local.Ragged.from_lengths(flat, lengths)
+    for num_hashes in (1, 4, 18):
+        actual = traced_as(platform, lambda sets, n=num_hashes: local.minhash(sets, n))(ragged)
+        np.testing.assert_array_equal(actual, local.minhash(ragged, num_hashes))
+    nothing = local.Ragged.from_lengths(flat, lengths[:0])
+    assert traced_as(platform, lambda sets: local.minhash(sets, 5))(nothing).shape == (0, 5)
 
 
 def test_agreement_estimates_similarity():
