@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...shardings._compat import like_varying
+from ..contract._platform import by_platform
 from ..contract._take import take_rows
 from ..contract._typing import Array
 from ..kernels.scan._running import running, running_count
@@ -47,26 +48,52 @@ def first_or_best_fit(
 
     Each document without room counts as a row.
     """
-    placed = like_varying(jnp.full(lengths.shape, -1, jnp.int32), lengths, num_documents)
+    nowhere = like_varying(jnp.full(lengths.shape, -1, jnp.int32), lengths, num_documents)
     if not capacity or not lengths.shape[0]:
-        return placed, num_documents
-    room = _Rows(length, capacity) if is_best else _Blocks(length, capacity)
-
+        return nowhere, num_documents
     in_order = jax.lax.iota(jnp.int32, lengths.shape[0])
     sizes = jnp.where(in_order < num_documents, lengths, np.int32(length + 1))
 
-    def step(i: Array, state: tuple[Any, Array]) -> tuple[Any, Array]:
-        left, placed = state
-        left, row = room.put(left, sizes[i])
-        return left, placed.at[i].set(row)
+    def by_blocks(sizes: Array) -> Array:
+        room = _Rows(length, capacity) if is_best else _Blocks(length, capacity)
 
-    # Of a batch from the beginning: else JAX does not know how the first row of all is sharded.
-    zero = sizes[0] - sizes[0]
-    start = jax.tree.map(lambda leaf: leaf + zero, room.empty())
-    # A fixed number of steps: a batch that is sharded would ask all devices whether one goes on.
-    _, placed = jax.lax.fori_loop(np.int32(0), np.int32(lengths.shape[0]), step, (start, placed))
+        def step(i: Array, state: tuple[Any, Array]) -> tuple[Any, Array]:
+            left, placed = state
+            left, row = room.put(left, sizes[i])
+            return left, placed.at[i].set(row)
+
+        # Of a batch from the beginning: else JAX does not know how the first row of all is sharded.
+        zero = sizes[0] - sizes[0]
+        start = jax.tree.map(lambda leaf: leaf + zero, room.empty())
+        # A fixed number of steps: a sharded batch would ask all devices whether one goes on.
+        steps = np.int32(sizes.shape[0])
+        return jax.lax.fori_loop(np.int32(0), steps, step, (start, nowhere))[1]
+
+    def by_vectors(sizes: Array) -> Array:
+        return _fit_by_vectors(sizes, length, capacity, is_best)
+
+    placed = by_platform(sizes, tpu=by_vectors, default=by_blocks)
     num_placed = jnp.sum(placed >= 0, dtype=jnp.int32)
     return placed, jnp.max(placed) + 1 + num_documents - num_placed
+
+
+def _fit_by_vectors(sizes: Array, length: int, capacity: int, is_best: bool) -> Array:
+    """The row of each document, on TPU: a step reads and writes all rows, as vectors.
+
+    XLA's scatters and slices by a traced number take longer there than 1,000 rows.
+    """
+    row_ids = jax.lax.iota(jnp.int32, capacity)
+
+    def step(left: Array, size: Array) -> tuple[Array, Array]:
+        is_chosen = left >= size
+        if is_best:
+            is_chosen = left == jnp.min(jnp.where(is_chosen, left, np.int32(length + 1)))
+        row = _first(is_chosen)
+        left = jnp.where(row_ids == row, left - size, left)
+        return left, jnp.where(row < capacity, row, np.int32(-1))
+
+    zero = sizes[0] - sizes[0]
+    return jax.lax.scan(step, jnp.full(capacity, length, jnp.int32) + zero, sizes)[1]
 
 
 class _Rows:

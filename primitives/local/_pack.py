@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..contract._arguments import MAX_SHARD_ROWS, as_capacity, as_num_valid, as_static_int
+from ..contract._platform import by_platform
 from ..contract._take import take_rows
 from ..contract._typing import Array, ArrayLike, Int, Integer
 from ..tiers._tiered import tiered
@@ -173,11 +174,26 @@ def _laid_out(
     begins = jnp.where(
         (rows < 0) | (sizes == 0), np.int32(capacity * length), rows * length + starts
     )
-    heads = jnp.full(capacity * length, -1, jnp.int32).at[begins].set(number, mode="drop")
-    latest = jnp.maximum(inclusive_scan(heads, "max"), 0)
-    document = take_rows(by_row, latest, is_unique=False)
-    first, size = take_rows((begins, sizes), latest, is_unique=False)
-    position = jax.lax.iota(jnp.int32, capacity * length) - first
+    places = capacity * length
+
+    def by_scan(begins: Array, by_row: Array, sizes: Array) -> tuple[Array, ...]:
+        heads = jnp.full(places, -1, jnp.int32).at[begins].set(number, mode="drop")
+        latest = jnp.maximum(inclusive_scan(heads, "max"), 0)
+        return take_rows((by_row, begins, sizes), latest, is_unique=False)
+
+    def by_sums(begins: Array, by_row: Array, sizes: Array) -> tuple[Array, ...]:
+        # The differences from the document before, so that their sums are those of the last one to
+        # begin. All places are scanned and none gathered, which would take most of the time.
+        at = jnp.where(rows < 0, np.int32(places), rows * length + starts)
+        sums = []
+        for column in (by_row, begins, sizes):
+            steps = column - jax.lax.pad(column, np.int32(0), [(1, -1, 0)])
+            steps = jnp.zeros(places, jnp.int32).at[at].add(steps, mode="drop")
+            sums.append(inclusive_scan(steps))
+        return tuple(sums)
+
+    document, first, size = by_platform(begins, by_row, sizes, tpu=by_sums, default=by_scan)
+    position = jax.lax.iota(jnp.int32, places) - first
     is_token = (position >= 0) & (position < size)
     return Packed(
         row_ids,

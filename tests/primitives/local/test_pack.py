@@ -7,6 +7,7 @@ import numpy as np
 import oracles
 import pytest
 from jaxframes.primitives import local
+from on_platforms import ACCELERATORS, traced_as
 
 FITS = ("next_fit", "first_fit_decreasing", "best_fit_decreasing")
 LENGTH = 9
@@ -19,8 +20,9 @@ def documents(seed, num_documents):
 
 
 @pytest.mark.parametrize("how", FITS)
-def test_matches_the_oracle(how):
-    call = jax.jit(local.pack, static_argnums=1, static_argnames=("how", "capacity"))
+@pytest.mark.parametrize("platform", ["cpu", *ACCELERATORS])
+def test_matches_the_oracle(platform, how):
+    call = traced_as(platform, local.pack, static_argnames=("length", "how", "capacity"))
     for num_documents, capacity in ((0, 3), (1, 1), (24, 24), (24, 5), (24, 0)):
         for seed in range(4):
             lengths = documents(seed, num_documents)
