@@ -11,7 +11,7 @@ import numpy as np
 
 from ...primitives._global._reduce_by_key import saves_a_sort
 from ..reductions._results import result_type
-from ..table._column import NUMBER, Column, ColumnType, bare, show_holes
+from ..table._column import NUMBER, Array, Column, ColumnType, bare, show_holes
 from ..table._column_labels import Labels
 from ..table._deferred import force
 from ..table._ndframe import NDFrame, SeriesBase
@@ -19,7 +19,7 @@ from ..table._object_functions import as_objects, inferred_labels
 from ..table._recode import as_truths, without_missing
 from ..table._row_index import RANGE, RowIndex
 from ..table._table import Table, as_count, either_needed
-from ..table._take import missing_elsewhere, settled
+from ..table._take import missing_elsewhere, moved_index, settled, take_columns
 from ..table._time_sums import check_time_sums
 from ..table._tracing import FoundOnce, is_traced
 from ..table._unencoded import as_unencoded
@@ -349,6 +349,16 @@ class GroupByBase:
         return self._source._make_frame(
             columns, Labels.of(names, labels.index.names), table.replace(index=RANGE)
         )
+
+    def _index_of_rows(self, row_ids: Array, group_ids: Array) -> RowIndex:
+        """The labels of rows, behind the keys of their groups where the options ask for these."""
+        index, layout = self._table.index, self._table.layout
+        index = moved_index(index, take_columns(index.stored, row_ids, layout), row_ids)
+        if not self._options.adds_keys:
+            return index
+        keys = take_columns(self._groups.keys, group_ids, layout)
+        levels = (*keys, *index.columns(row_ids.shape[0], layout))
+        return RowIndex(levels, (*self._grouped.key_names, *index.names))
 
     def _shown(self, table: Table) -> Any:
         """Rows of the source with the selected columns; keys too, unless columns were selected."""

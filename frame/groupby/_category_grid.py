@@ -18,10 +18,9 @@ from ...primitives.staging import tiered
 from ..table._column import Array, Column, bare
 from ..table._layout import Layout
 from ..table._sort_keys import ordered_keys
-from ..table._table import Count, Table, as_count, is_row
+from ..table._table import Count, Table, is_row
 from ..table._take import gather, position, take_columns
-from ..table._tracing import is_traced
-from ._dense_keys import first_rows_of_segments, in_order_of
+from ._dense_keys import count_and_capacity, first_rows_of_segments, in_order_of
 from ._grouped_column import Groups, Options, Segments
 
 # Arrays with an element for each combination are small up to this number, whatever the rows.
@@ -90,12 +89,7 @@ def groups_of_all_categories(
     limits = tuple(np.int32(len(key.dictionary)) for key in categories)
     bare_keys = tuple(map(bare, categories))
     ids, is_group, count, seen = _segments_of(bare_keys, known, limits, table.num_rows, grid)
-    if is_traced(count):
-        capacity = min(options.capacity or grid.num_segments, grid.num_segments)
-    else:
-        count = as_count(int(count))
-        capacity = int(count)
-    capacity = layout.capacity_for(capacity)
+    count, capacity = count_and_capacity(count, grid.num_segments, options, layout)
     by_group = Segments(ids, None, grid.num_segments, layout).by_group
     order = _order(keys, others, seen, grid, by_group)
     of_groups, digits = _select(is_group, order, grid, capacity, by_group)

@@ -27,9 +27,7 @@ from ._grouped_column import Groups, Options, Segments
 MOST_NUMBERS = 2**63 - 1
 
 
-def dense_groups(
-    keys: Sequence[Column], table: Table, options: Options, all_categories: bool
-) -> Groups | None:
+def dense_groups(keys: Sequence[Column], table: Table, options: Options) -> Groups | None:
     """The groups of keys of a small range; None for other keys."""
     layout, num_rows = table.layout, keys[0].capacity
     most_segments = 2 * max(num_rows, LEAST_CAPACITY)
@@ -42,20 +40,21 @@ def dense_groups(
         tuple(map(bare, keys)), index, table.num_rows, options.sort, layout
     )
     num_segments = counts.shape[0]
-    if all_categories:
-        sizes = [np.int32(len(key.dictionary)) if key.kind == "category" else None for key in keys]
-        is_group, count = _with_all_categories(counts, tuple(sizes), index)
-    if is_traced(count):
-        capacity = min(options.capacity or num_segments, num_segments)
-    else:
-        count = as_count(int(count))
-        capacity = int(count)
-    capacity = layout.capacity_for(capacity)
+    count, capacity = count_and_capacity(count, num_segments, options, layout)
     by_group = Segments(ids, None, num_segments, layout).by_group
     of_groups, columns = group_segments(
         is_group, first_rows, keys, index, capacity, layout, by_group
     )
-    return Groups(ids, of_groups, columns, count, num_segments, capacity, layout, all_categories)
+    return Groups(ids, of_groups, columns, count, num_segments, capacity, layout)
+
+
+def count_and_capacity(
+    count: Array, num_segments: int, options: Options, layout: Layout
+) -> tuple[Count, int]:
+    """The number of groups, on the host if it is known, and the capacity of their results."""
+    if is_traced(count):
+        return count, layout.capacity_for(min(options.capacity or num_segments, num_segments))
+    return as_count(int(count)), layout.capacity_for(int(count))
 
 
 @answered_at_once
@@ -162,25 +161,6 @@ def first_rows_of_segments(segment_ids: Array, num_segments: int, layout: Layout
     rows = position(segment_ids.shape[0], layout)
     segments = Segments(segment_ids, None, num_segments, layout)
     return segments.reduce("first", rows, fill_value=np.iinfo(np.int32).max)
-
-
-@tiered
-def _with_all_categories(
-    counts: Array, sizes: tuple[np.int32 | None, ...], index: DirectIndex
-) -> tuple[Array, Array]:
-    """Flags the segments of all combinations of categories, and of missing ones, if any.
-
-    `sizes` are the numbers of categories, None for other keys. Also returns the number of flags.
-    """
-    grid = (counts > 0).reshape(index.widths)
-    is_group = jnp.ones(grid.shape, jnp.bool_)
-    for axis, (size, width) in enumerate(zip(sizes, index.widths, strict=True)):
-        others = tuple(other for other in range(grid.ndim) if other != axis)
-        is_value = jnp.any(grid, axis=others)
-        if size is not None:
-            is_value = is_value | (jnp.arange(width, dtype=jnp.int32) < size)
-        is_group = is_group & jnp.expand_dims(is_value, others)
-    return is_group.reshape(-1), jnp.sum(is_group, dtype=jnp.int32)
 
 
 def group_segments(

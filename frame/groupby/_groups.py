@@ -40,15 +40,10 @@ def make_groups(keys: Sequence[Column], table: Table, options: Options) -> Group
         keys = [hashed(key, table.num_rows) for key in keys]
         for key in keys if options.sort else ():
             check_order(key, "groups")
-    all_categories = not options.observed and any(key.kind == "category" for key in keys)
+    if options.observed or all(key.kind != "category" for key in keys):
+        groups = dense_groups(keys, table, options)
+        return _factorized(keys, table, options) if groups is None else groups
     others = [key for key in keys if key.kind != "category"]
-    # Categories alone are digits in the order of their codes.
-    is_dense = not all_categories or len(keys) == 1 or (options.sort and not others)
-    groups = dense_groups(keys, table, options, all_categories) if is_dense else None
-    if groups is not None:
-        return groups
-    if not all_categories:
-        return _factorized(keys, table, options)
     of_others = Options(options.sort, options.dropna)
     observed = make_groups(others, table, of_others) if others else None
     return groups_of_all_categories(keys, table, options, observed)

@@ -11,14 +11,24 @@ import numpy as np
 from ... import primitives
 from ...primitives.staging import tiered
 from ..table._arguments import as_scalar
-from ..table._column import Array
-from ..table._row_index import RowIndex
+from ..table._column import Array, Column
 from ..table._sort_keys import ordered_keys
 from ..table._table import Count, Table, as_count
-from ..table._take import moved_index, settled, take_columns
+from ..table._take import settled, take_columns
 from ..table._tracing import is_traced
 from ._base import GroupByBase
 from ._grouped_column import Segments
+
+
+def check_keep(keep: str) -> None:
+    """Validates which of equal rows are among the first."""
+    if keep not in ("first", "last", "all"):
+        raise ValueError('keep must be either "first", "last" or "all"')
+
+
+def is_ranked(column: Column) -> bool:
+    """Whether the values of a column have a greatest."""
+    return (column.is_numeric or column.type.is_time) and column.dtype.kind != "c"
 
 
 class SeriesGroupByRankedRows(GroupByBase):
@@ -51,9 +61,8 @@ class SeriesGroupByRankedRows(GroupByBase):
         caller = "nlargest" if largest else "nsmallest"
         table, groups = self._table, self._groups
         (column,), (label,) = self._columns, self._labels
-        if keep not in ("first", "last", "all"):
-            raise ValueError('keep must be either "first", "last" or "all"')
-        if not (column.is_numeric or column.type.is_time) or column.dtype.kind == "c":
+        check_keep(keep)
+        if not is_ranked(column):
             raise TypeError(f"Cannot use method '{caller}' with dtype {column.dtype_name}")
         if keep == "all" or table.layout.mesh is not None:
             raise NotImplementedError(
@@ -78,12 +87,7 @@ class SeriesGroupByRankedRows(GroupByBase):
         kept = primitives.local.compact(has_row, rows, capacity=capacity)
         row_ids, group_ids = kept.rows
         (values,) = take_columns([column], row_ids, table.layout)
-        stored = take_columns(table.index.stored, row_ids, table.layout)
-        index = moved_index(table.index, stored, row_ids)
-        if self._options.adds_keys:
-            own = index.columns(capacity, table.layout)
-            levels = (*take_columns(groups.keys, group_ids, table.layout), *own)
-            index = RowIndex(levels, (*self._grouped.key_names, *table.index.names))
+        index = self._index_of_rows(row_ids, group_ids)
         result = Table((), index, count, table.needed, table.layout)
         return self._source._make_series(values, label, result)
 

@@ -15,9 +15,9 @@ from ..table._column import Array, Column
 from ..table._dtypes import wide
 from ..table._filter import filter_rows
 from ..table._layout import Layout, padded
-from ..table._row_index import RANGE, RowIndex
+from ..table._row_index import RANGE
 from ..table._table import Count, Table, as_count, either_needed
-from ..table._take import gather, moved_index, take_columns, take_rows
+from ..table._take import gather, take_columns, take_rows
 from ..table._to_host import host_array
 from ..table._tracing import at_once
 from ._base import GroupByBase
@@ -113,15 +113,8 @@ class GroupBySampling(GroupByBase):
         positions = np.where(at < 0, at + sizes[:, None], at).astype(np.int64)
         positions = (positions + (np.cumsum(sizes) - sizes)[:, None]).ravel()
         row_ids = self._rows_at_positions(positions)
-        layout, capacity = table.layout, row_ids.shape[0]
-        columns = take_columns(self._columns, row_ids, layout)
-        stored = take_columns(table.index.stored, row_ids, layout)
-        index = moved_index(table.index, stored, row_ids)
-        if self._options.adds_keys:
-            group_ids = gather(groups.group_ids, row_ids, layout)
-            keys = take_columns(groups.keys, group_ids, layout)
-            levels = (*keys, *index.columns(capacity, layout))
-            index = RowIndex(levels, (*self._grouped.key_names, *index.names))
+        columns = take_columns(self._columns, row_ids, table.layout)
+        index = self._index_of_rows(row_ids, gather(groups.group_ids, row_ids, table.layout))
         rows = table.replace(index=index, num_rows=as_count(len(positions)))
         return self._made(columns, rows.with_columns(columns))
 

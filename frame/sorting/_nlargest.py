@@ -12,6 +12,7 @@ import pandas as pd
 
 from ... import primitives
 from ...primitives.staging import tiered
+from ..groupby._nlargest import check_keep, is_ranked
 from ..table._arguments import as_scalar
 from ..table._column import Array, Column
 from ..table._dtypes import wide
@@ -36,12 +37,11 @@ class RankedRows(NDFrame):
 
     def _first_of(self, positions: Sequence[int], n: int, keep: str, *, largest: bool) -> Self:
         caller = "nlargest" if largest else "nsmallest"
-        if keep not in ("first", "last", "all"):
-            raise ValueError('keep must be either "first", "last" or "all"')
+        check_keep(keep)
         table, keys = self._table, []
         for at in positions:
             column = table.columns[at]
-            if not (column.is_numeric or column.type.is_time) or column.dtype.kind == "c":
+            if not is_ranked(column):
                 label = f"Column {self._names[at]!r} has dtype {column.dtype_name}, "
                 shown = "" if isinstance(self, SeriesBase) else label
                 raise TypeError(f"{shown}cannot use method {caller!r} with this dtype")
