@@ -13,11 +13,12 @@ from ...primitives.staging import tiered
 from ..table._column import NAT, Array, Column, ColumnType, Scalar
 from ..table._count_types import check_kept, in_one_label, power_of_ten, scale_of
 from ..table._counted import MOST_DIGITS, count_of
-from ..table._table import Count, is_row
+from ..table._table import Count
 from ..table._tracing import at_once
 from ..table._units import rounded_counts
 from ._array_ops import COMPARISONS, compare_with_nat
 from ._code_ops import constant, invalid
+from ._time_arithmetic import counts_kept, product, sum_of_times
 
 # Dates count days, times seconds.
 _SECONDS_PER_DAY = 86_400
@@ -164,20 +165,11 @@ def _moved(op: str, data: Array, step: Array) -> Array:
 
 @functools.partial(tiered, static_argnums=0)
 def _combined(op: str, a: Array, b: Array, num_rows: Count) -> tuple[Array, Array]:
+    if op != "mul":
+        return sum_of_times(op, a, b, num_rows)
     is_missing = (a == NAT) | (b == NAT)
-    if op == "mul":
-        result = a * b
-        # Rounded, the product is too large, or tells the sign that the result must have.
-        product = a.astype(jnp.float64) * b.astype(jnp.float64)
-        is_wrapped = (product != 0) & ((product < 0) != (result < 0))
-        is_lost = (jnp.abs(product) > 1.5 * 2**63) | is_wrapped | (result == NAT)
-    else:
-        result = a + b if op == "add" else a - b
-        signs = (a ^ result) & (b ^ result) if op == "add" else (a ^ b) & (a ^ result)
-        is_lost = (signs < 0) | (result == NAT)
-    is_lost = is_lost & ~is_missing
-    is_any_lost = jnp.any(is_lost & is_row(result.shape[0], num_rows))
-    return jnp.where(is_missing | is_lost, np.int64(NAT), result), is_any_lost
+    result, is_lost = product(a, b)
+    return counts_kept(result, is_missing, is_lost & ~is_missing, num_rows)
 
 
 @tiered

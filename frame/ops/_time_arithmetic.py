@@ -42,15 +42,24 @@ def sum_of_times(op: str, a: Array, b: Array, num_rows: Count) -> tuple[Array, A
     # The sign is wrong if the result wrapped around.
     signs = (a ^ result) & (b ^ result) if op == "add" else (a ^ b) & (a ^ result)
     is_lost = ~is_missing & ((signs < 0) | (result == NAT))
-    return _times_kept(result, is_missing, is_lost, num_rows)
+    return counts_kept(result, is_missing, is_lost, num_rows)
 
 
-def _times_kept(
-    times: Array, is_missing: Array, is_lost: Array, num_rows: Count
+def product(a: Array, b: Array) -> tuple[Array, Array]:
+    """The product of counts and integers, and where it is past the range."""
+    result = a * b.astype(jnp.int64)
+    # Rounded, the product is too large, or tells the sign that the result must have.
+    rounded = a.astype(jnp.float64) * b.astype(jnp.float64)
+    is_wrapped = (rounded != 0) & ((rounded < 0) != (result < 0))
+    return result, (jnp.abs(rounded) > 1.5 * 2**63) | is_wrapped | (result == NAT)
+
+
+def counts_kept(
+    counts: Array, is_missing: Array, is_lost: Array, num_rows: Count
 ) -> tuple[Array, Array]:
-    """Times with NaT in the place of flagged ones, and whether a row of the table was lost."""
-    is_any_lost = jnp.any(is_lost & is_row(times.shape[0], num_rows))
-    return jnp.where(is_missing | is_lost, np.int64(NAT), times), is_any_lost
+    """Counts with NaT in the place of flagged ones, and whether a row of the table was lost."""
+    is_any_lost = jnp.any(is_lost & is_row(counts.shape[0], num_rows))
+    return jnp.where(is_missing | is_lost, np.int64(NAT), counts), is_any_lost
 
 
 @functools.partial(tiered, static_argnums=0)
@@ -79,7 +88,7 @@ def scaled(
     else:
         result, is_nat, is_lost = _scaled_by_integer(op, time, factor)
     is_missing = is_missing | is_nat
-    return _times_kept(result, is_missing, is_lost & ~is_missing, num_rows)
+    return counts_kept(result, is_missing, is_lost & ~is_missing, num_rows)
 
 
 def _scaled_by_integer(op: str, time: Array, factor: Array) -> tuple[Array, Array, Array]:
@@ -88,11 +97,8 @@ def _scaled_by_integer(op: str, time: Array, factor: Array) -> tuple[Array, Arra
     divisor = factor.astype(jnp.int64)
     none = jnp.zeros(time.shape, jnp.bool_)
     if op == "mul":
-        result = time * divisor
-        # Rounded, the product is too large, or tells the sign that the result must have.
-        product = time.astype(jnp.float64) * factor.astype(jnp.float64)
-        is_wrapped = (product != 0) & ((product < 0) != (result < 0))
-        return result, none, (jnp.abs(product) > 1.5 * 2**63) | is_wrapped | (result == NAT)
+        result, is_lost = product(time, factor)
+        return result, none, is_lost
     by_zero = divisor == 0
     divisor = jnp.where(by_zero, np.int64(1), divisor)
     # As in NumPy: truncates towards zero, for floordiv too.

@@ -4,14 +4,12 @@
 import dataclasses
 from collections.abc import Sequence
 
-import jax.numpy as jnp
 import numpy as np
 
-from ...primitives.staging import tiered
-from ._column import NAT, UNITS, Array, Column, ColumnType
-from ._table import Count, is_row
+from ._column import UNITS, Array, Column, ColumnType
+from ._table import Count
 from ._tracing import at_once, is_traced
-from ._units import is_past, units_per
+from ._units import finer, units_per
 
 
 def in_one_label(columns: Sequence[Column], counts: Sequence[Count]) -> tuple[Column, ...] | None:
@@ -74,7 +72,7 @@ def power_of_ten(exponent: int) -> np.int64:
 def _multiplied(column: Column, factor: np.int64, num_rows: Count, kind: ColumnType) -> Column:
     if factor == 1:
         return Column(column.data, None, kind)
-    data, is_any_lost = at_once(_scaled, column.data, factor, num_rows)
+    data, is_any_lost = at_once(finer, column.data, factor, num_rows)
     check_kept(is_any_lost, column.dtype_name)
     return Column(data, None, kind)
 
@@ -86,10 +84,3 @@ def check_kept(is_any_lost: Array, what: str) -> None:
             f"values of {what} exceed 64 bits, in which decimals are held. Cast the column with "
             "astype('float64')."
         )
-
-
-@tiered
-def _scaled(data: Array, factor: Array, num_rows: Count) -> tuple[Array, Array]:
-    is_lost = is_past(data, factor) & (data != NAT)
-    scaled = jnp.where(is_lost | (data == NAT), np.int64(NAT), data * factor)
-    return scaled, jnp.any(is_lost & is_row(data.shape[0], num_rows))

@@ -17,9 +17,7 @@ import pandas as pd
 import pyarrow as pa
 
 NAT = np.iinfo(np.int64).min
-_MOST = np.iinfo(np.int64).max
 _DATE_ZERO = datetime.date(1970, 1, 1)
-_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 # As many digits as Arrow's decimals of 128 bits have.
 MOST_DIGITS = 38
 

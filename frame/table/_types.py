@@ -14,8 +14,6 @@ import numpy as np
 
 # Rows or columns: 0 or "index", 1 or "columns"; None where a method knows one for both.
 Axis: TypeAlias = int | str | None
-# The label of a row or a column, or a name.
-Label: TypeAlias = Hashable
 # One label, or several: a list, an array or an index of them.
 LabelOrLabels: TypeAlias = Hashable | Iterable[object]
 # Levels of an index, by number or name.

@@ -47,7 +47,7 @@ def with_unit(column: Column, unit: str, num_rows: Count) -> Column:
     if PER_SECOND[own] > PER_SECOND[unit]:
         return Column(coarser(column.data, units_per(unit, own)), None, kind)
     factor = units_per(own, unit)
-    data, is_any_past = at_once(_finer, column.data, factor, num_rows)
+    data, is_any_past = at_once(finer, column.data, factor, num_rows)
     if not is_traced(is_any_past) and bool(is_any_past):
         counts = host_array(column.data)[: int(num_rows)]
         is_past = (np.abs(counts) > LATEST // factor) & (counts != NAT)
@@ -137,7 +137,8 @@ def counts_on_host(times: np.ndarray, unit: str) -> HostCounts:
 
 
 @tiered
-def _finer(data: Array, factor: Any, num_rows: Count) -> tuple[Array, Array]:
+def finer(data: Array, factor: Any, num_rows: Count) -> tuple[Array, Array]:
+    """Counts in a finer unit, NaT past its range, and whether that happened to a row."""
     is_lost = is_past(data, factor)
     converted = jnp.where(is_lost | (data == NAT), NAT, data * factor)
     return converted, jnp.any(is_lost & is_row(data.shape[0], num_rows))
