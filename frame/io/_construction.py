@@ -264,11 +264,7 @@ def _frame_of_series(series: Any, columns: Any) -> tuple[Any, Any]:
     """
     if series._name is None:
         labels = pd.RangeIndex(1) if columns is None else pd.Index(columns)
-        if len(labels) != 1:
-            rows = len(series)
-            raise ValueError(
-                f"Shape of passed values is {(rows, 1)}, indices imply {(rows, len(labels))}"
-            )
+        _check_shape((len(series), 1), labels)
         return series._make_frame(series._table.columns, Labels(labels)), None
     if columns is None or all(label == series._name for label in columns):
         return series.to_frame(), columns
@@ -346,6 +342,13 @@ def _have_labels_of(series: Any, others: Sequence[Any]) -> bool:
     return len(ours) == len(others) and all(same_labels(series._table, one) for one in ours)
 
 
+def _check_shape(shape: tuple[int, ...], labels: pd.Index) -> None:
+    if shape[1] != len(labels):
+        raise ValueError(
+            f"Shape of passed values is {shape}, indices imply {(shape[0], len(labels))}"
+        )
+
+
 def _of_matrix(
     data: jax.Array, index: object, columns: object, dtype: DtypeLike, layout: Layout
 ) -> tuple[Table, Labels]:
@@ -354,10 +357,7 @@ def _of_matrix(
     if data.ndim != 2:
         raise ValueError(f"Must pass 2-d input. shape={data.shape}")
     labels = pd.RangeIndex(data.shape[1]) if columns is None else pd.Index(columns)
-    if len(labels) != data.shape[1]:
-        raise ValueError(
-            f"Shape of passed values is {data.shape}, indices imply {(data.shape[0], len(labels))}"
-        )
+    _check_shape(data.shape, labels)
     parts: dict[Any, Any] = {position: data[:, position] for position in range(data.shape[1])}
     table, _ = _of_columns(parts, index, None, dtype, layout)
     return table, Labels(labels)

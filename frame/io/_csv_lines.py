@@ -10,7 +10,7 @@ import pyarrow as pa
 from pyarrow import csv
 
 from ._csv_options import CsvFormat, without_comments
-from ._files._places import compression_of, decompressed, place_of
+from ._files._places import compression_of, content_of, place_of
 
 
 class CsvText(NamedTuple):
@@ -43,13 +43,10 @@ def csv_text(
         kind = compression_of(source, compression, "read_csv")
         if place.is_local and kind is None and comment is None:
             return CsvText(lambda: place.path, name, place.path)
-        (path,) = place.found("read_csv")
-        content = decompressed(place._replace(path=path).read_bytes(), kind)
+        content = place.read_content("read_csv", kind)
     else:
         name = "the buffer"
-        content = source.read()
-        content = content.encode(style.encoding) if isinstance(content, str) else content
-        content = decompressed(content, compression_of("", compression, "read_csv"))
+        content = content_of(source, compression, "read_csv", style.encoding)
     if comment is not None:
         if len(comment) != 1:
             raise ValueError("Only length-1 comment characters supported")

@@ -18,7 +18,7 @@ from ..table._types import Sharding
 from ..table._untyped import untyped_pandas
 from ._construction import table_of_arrow
 from ._files._malformed import reading
-from ._files._places import compression_of, decompressed, place_of
+from ._files._places import compression_of, content_of, place_of
 from ._writing import target_of, without_dictionaries, write_content
 
 
@@ -31,13 +31,10 @@ def _content(
 ) -> tuple[Any, str]:
     """The bytes of a file at a path or a URL, or of a file object, and its name."""
     if not isinstance(path, (str, os.PathLike)):
-        content = path.read()
-        content = content.encode() if isinstance(content, str) else content
-        return decompressed(content, compression_of("", compression, caller)), "the buffer"
+        return content_of(path, compression, caller), "the buffer"
     place = place_of(path, caller, filesystem, storage_options)
-    (found,) = place.found(caller)
     kind = compression_of(path, compression, caller)
-    return decompressed(place._replace(path=found).read_bytes(), kind), os.fspath(path)
+    return place.read_content(caller, kind), os.fspath(path)
 
 
 def read_json(

@@ -72,6 +72,11 @@ class Place(NamedTuple):
         with self.filesystem.open_input_stream(self.path, compression=None) as file:
             return file.read()
 
+    def read_content(self, caller: str, compression: str | None) -> Any:
+        """The content of the one file that the path names, without its compression."""
+        (path,) = self.found(caller)
+        return decompressed(self._replace(path=path).read_bytes(), compression)
+
     def write_bytes(self, content: bytes) -> None:
         """Writes a file of another file system in one request, which stores make whole or not."""
         assert self.filesystem is not None
@@ -217,6 +222,13 @@ def source_of(place: Place, caller: str) -> Any:
         return pa.BufferReader(decompressed(place.read_bytes(), compression))
     filesystem = place.filesystem or fs.LocalFileSystem()
     return filesystem.open_input_stream(place.path, compression=compression)
+
+
+def content_of(file: Any, compression: object, caller: str, encoding: str = "utf-8") -> Any:
+    """The bytes of a file object, without their compression; text is encoded."""
+    content = file.read()
+    content = content.encode(encoding) if isinstance(content, str) else content
+    return decompressed(content, compression_of("", compression, caller))
 
 
 def decompressed(content: Any, compression: str | None) -> Any:
