@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..table._column import Column
-from ..table._host_column import HostColumn, is_host_memory
+from ..table._host_column import HostArrays, HostColumn, is_host_memory, rows_on_host
 from ..table._ndframe import FrameBase
 from ..table._row_index import RowIndex, label_dtype
 from ..table._table import Table
@@ -27,9 +27,15 @@ def one_row(of: Any, position: int) -> Any:
     """
     table: Table = of._table
     columns = table.columns
-    if not columns or not _is_on_host(table):
+    if not columns or table.layout.mesh is not None:
         return None
-    cells = [_cell(column, position) for column in columns]
+    few = rows_on_host(columns)
+    if few is not None:
+        cells = [_cell(*one, position) for one in zip(columns, few, strict=True)]
+    elif _is_on_host(table):
+        cells = [_cell(column, stored_on_host(column.stored), position) for column in columns]
+    else:
+        return None
     dtypes = tuple([dtype for _, dtype in cells])
     if not all(map(_is_plain, dtypes)):
         return None
@@ -44,14 +50,14 @@ def one_row(of: Any, position: int) -> Any:
     return pd.Series(row, of._labels.index, common, _label_at(table.index, position))
 
 
-def _cell(column: Column, position: int) -> tuple[Any, Any]:
+def _cell(column: Column, rows: HostArrays, position: int) -> tuple[Any, Any]:
     """The value of one row, and pandas' dtype of the column; "str" for that of strings."""
-    stored, kind = column.stored, column.kind
+    kind = column.kind
     if column.family is None and kind in ("number", "string"):
-        data, valid = stored_on_host(stored)
+        data, valid = rows
         if kind == "string":
-            code, dictionary = data[position], stored.dictionary
-            return (dictionary.values[code] if code >= 0 else np.nan), _STRINGS
+            code, dictionary = data[position], column.stored.dictionary
+            return (dictionary.value_at(code) if code >= 0 else np.nan), _STRINGS
         if valid is None and data.dtype.kind in "biufc":
             return data[position], data.dtype
     values = to_host(_at(column, position), 1)
@@ -60,8 +66,6 @@ def _cell(column: Column, position: int) -> tuple[Any, Any]:
 
 def _is_on_host(table: Table) -> bool:
     """Whether all arrays are computed, on one CPU device."""
-    if table.layout.mesh is not None:
-        return False
     for column in (*table.columns, *table.index.stored):
         stored = column.stored
         if stored.node is not None:

@@ -16,6 +16,7 @@ from ..table._column import UNITS, Array, Column, ColumnType
 from ..table._distinct_values import through_values
 from ..table._dtypes import cast_exactly, wide
 from ..table._from_host import check_width
+from ..table._host_column import column_of, computed
 from ..table._layout import Layout
 from ..table._ndframe import FrameBase, NDFrame
 from ..table._nullable import is_nullable
@@ -65,13 +66,13 @@ def cast_columns(
         else:
             results[position] = _cast_typed(column, dtype, num_rows, layout)
     if numbers:
-        converted_arrays = _convert(
-            tuple(column.arrays for _, column, _ in numbers),
-            tuple(dtype for _, _, dtype in numbers),
-            is_traced(columns, num_rows),
+        _, numeric, wanted = zip(*numbers, strict=True)
+        is_in_trace = is_traced(columns, num_rows)
+        converted_arrays = computed(
+            _convert, numeric, lambda arrays: (tuple(arrays), wanted, is_in_trace)
         )
         for (position, _, _), arrays in zip(numbers, converted_arrays, strict=True):
-            results[position] = Column(*arrays)
+            results[position] = column_of(*arrays)
     return results
 
 
@@ -84,7 +85,9 @@ def _checked(column: Column, dtype: np.dtype, num_rows: Count) -> Column:
         if column.is_bool and column.valid is not None:
             raise ValueError("cannot convert float NaN to integer")
     if dtype.kind in "iu" and column.dtype.kind not in "biu" and column.dtype.kind != "c":
-        not_finite, negative = at_once(_not_integers, column.data, num_rows)
+        not_finite, negative = at_once(
+            computed, _not_integers, (column,), lambda arrays: (arrays[0][0], num_rows)
+        )
         if bool(not_finite):
             raise pd.errors.IntCastingNaNError(NOT_FINITE)
         if dtype.kind == "u" and bool(negative):

@@ -32,6 +32,7 @@ from ..table._dtypes import narrowed
 from ..table._expressions import apply_if_callable
 from ..table._from_host import column_from
 from ..table._holes import assumes_holes
+from ..table._host_column import HostColumn, column_of, computed, rows_on_host
 from ..table._in_place import with_inplace
 from ..table._layout import ON_HOST
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
@@ -151,6 +152,10 @@ def _as_flags(method: str, cond: object, table: Table) -> Array:
         cond = cond.array if cond.dtype == np.bool_ else (cond == (method == "where")).to_numpy()
     if isinstance(cond, SeriesBase):
         column = aligned_column(cond, table)
+        rows = rows_on_host((column,)) if column.is_bool else None
+        if rows is not None and rows[0][1] is None:
+            ((flags, _),) = rows
+            return flags if method == "where" else ~flags
     else:
         flags = cond if isinstance(cond, jax.Array) else np.asarray(cond)
         num_rows = table.capacity if is_traced(table.num_rows) else table.num_rows_on_host
@@ -217,7 +222,11 @@ def choose_scalar(keep: Array, column: Column, value: object, table: Table, meth
         return column
     if replacement is None:
         return _choose_object(keep, column, value, table, method)
-    other = Column(replacement.data, None, replacement.type)
+    arrays: Any = replacement.data, None
+    if isinstance(keep, np.ndarray):
+        other: Column = HostColumn(arrays, replacement.type)
+    else:
+        other = Column(*arrays, replacement.type)
     return _choose_typed(keep, column, other, other.dtype, (table.num_rows, np.int32(1)), method)
 
 
@@ -444,8 +453,8 @@ def _choose_numbers(keep: Array, column: Column, other: Column, dtype: DtypeLike
             "Cast one of them with astype first."
         )
     other = fill_missing(other)
-    chosen = Column(*_select_numbers(keep, column.arrays, other.arrays, dtype))
-    return of_family(chosen, column.family)
+    arrays = computed(_select_numbers, (column, other), lambda sides: (keep, *sides, dtype))
+    return of_family(column_of(*arrays), column.family)
 
 
 @functools.partial(tiered, static_argnums=3)

@@ -25,6 +25,7 @@ from ..table._column import (
 from ..table._defer import defer_map, may_defer_map
 from ..table._dtypes import is_held, wide
 from ..table._holes import assumes_holes
+from ..table._host_column import column_of, computed
 from ..table._lists import ListColumn
 from ..table._nodes import Map, Source
 from ..table._object_functions import as_objects
@@ -167,18 +168,28 @@ def _combine_number_pairs(
     """Combines pairs of numbers, each a Column or a Scalar, in one compiled call."""
     columns: list[Any] = []
     plans: list[NumberPlan] = []
-    operands: list[tuple[Operand, Operand]] = []
+    sides: list[Any] = []
     for a, b in pairs:
         columns.append(_deferred_pair(op, a, b))
         if columns[-1] is None:
-            x, y = _operand(op, a, b), _operand(op, b, a)
+            x, y = _side(op, a, b), _side(op, b, a)
             plans.append(_plan(_power_by(b) if op == "pow" else op, x, y, num_rows))
-            operands.append((x, y))
+            sides += x, y
     if plans:
-        results = iter(_combine(tuple(operands), num_rows, tuple(plans)))
+
+        def operands(arrays: Sequence[Any]) -> tuple[Any, ...]:
+            rows = iter(arrays)
+            each = [
+                Operand(*next(rows)) if isinstance(side, Column) else Operand(side)
+                for side in sides
+            ]
+            return tuple(zip(each[::2], each[1::2], strict=True)), num_rows, tuple(plans)
+
+        own = [side for side in sides if isinstance(side, Column)]
+        results = iter(computed(_combine, own, operands))
         for position, column in enumerate(columns):
             if column is None:
-                columns[position] = Column(*next(results))
+                columns[position] = column_of(*next(results))
     return tuple(columns)
 
 
@@ -192,7 +203,7 @@ def _deferred_pair(op: str, a: Any, b: Any) -> Column | None:
     if any(isinstance(side, Column) and side.valid is not None for side in (a, b)):
         return None
     operands = [
-        side if isinstance(side, Column) else _operand(op, side, other).data
+        side if isinstance(side, Column) else _side(op, side, other)
         for side, other in ((a, b), (b, a))
     ]
     dtypes = [np.dtype(operand.dtype) for operand in operands]
@@ -235,7 +246,8 @@ def _dtype_of(plan: NumberPlan, a: np.dtype, b: np.dtype, x64: bool) -> np.dtype
     return np.dtype(jax.eval_shape(functools.partial(combine_numbers, plan), *rows).dtype)
 
 
-def _operand(op: str, side: Any, other: Any) -> Operand:
+def _side(op: str, side: Any, other: Any) -> Any:
+    """An operand as it is computed with: a column of numbers, or a scalar with a dtype."""
     if isinstance(side, Scalar):
         other_dtype, value = _computed(op, other).dtype, side.value
         if not side.is_typed:
@@ -245,11 +257,11 @@ def _operand(op: str, side: Any, other: Any) -> Operand:
                 f"Cannot perform '{op}_' with a dtyped [{other_dtype}] array and scalar of type "
                 f"[{type(side.value).__name__}]"
             )
-        return Operand(value)
+        return value
     side = _computed(op, side)
     if side.is_bool and side.valid is not None and op not in (*LOGIC, *COMPARISONS):
         side = fill_missing(Column(side.data.astype(wide(np.int64)), side.valid))
-    return Operand(side.data, side.valid)
+    return side
 
 
 def _computed(op: str, column: Column) -> Column:
@@ -309,15 +321,20 @@ def scalar_like(value: Any, dtype: np.dtype, op: str = "add") -> Any:
     return np.float64(np.inf if value > 0 else -np.inf)
 
 
-def _plan(op: str, x: Operand, y: Operand, num_rows: Count) -> NumberPlan:
-    a, b = np.dtype(x.data.dtype), np.dtype(y.data.dtype)
-    has_zeros = op in ("floordiv", "mod") and _has_zeros(op, x.data, y.data, num_rows)
+def _plan(op: str, x: Any, y: Any, num_rows: Count) -> NumberPlan:
+    a, b = np.dtype(x.dtype), np.dtype(y.dtype)
+    has_zeros = op in ("floordiv", "mod") and _has_zeros(op, _data(x), _data(y), num_rows)
     plan = plan_numbers(op, a, b, has_zeros, is_x64_enabled())
-    if op == "pow" and plan.dtype.kind == "i" and b.kind == "i" and not is_traced(y.data, num_rows):
-        negative = at_once(_any_negative, y.data, num_rows)
-        if bool(negative):
+    if op == "pow" and plan.dtype.kind == "i" and b.kind == "i":
+        exponents = _data(y)
+        is_known = not is_traced(exponents, num_rows)
+        if is_known and bool(at_once(_any_negative, exponents, num_rows)):
             raise ValueError("Integers to negative integer powers are not allowed.")
     return plan
+
+
+def _data(side: Any) -> Any:
+    return side.data if isinstance(side, Column) else side
 
 
 def _any_negative(values: Any, num_rows: Count) -> Any:

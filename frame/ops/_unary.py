@@ -17,6 +17,7 @@ from ..table._column import NAT, Array, Column, fill_missing, of_family, plain
 from ..table._defer import map_rows
 from ..table._distinct_values import through_values
 from ..table._dtypes import wide
+from ..table._host_column import computed_values
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._object_functions import evaluate_each
 from ..table._table import Count
@@ -47,7 +48,7 @@ def change(op: str, column: Column, num_rows: Count) -> Column:
         column = fill_missing(column)
     if op == "invert" and column.is_bool and column.valid is None:
         return map_rows(_change, (op,), (column,), np.bool_)
-    return Column(_change(op, column.data), column.valid)
+    return computed_values(_change, column, lambda data: (op, data))
 
 
 _SIGNS = {"negative": "neg", "positive": "pos", "absolute": "abs", "invert": "invert"}
@@ -97,7 +98,8 @@ def rounded(column: Column, decimals: int) -> Column:
         factor: Any = column.dtype.type(10.0 ** abs(decimals))
     else:
         factor = wide(np.float64).type(10.0**-decimals)
-    return of_family(Column(_rounded(column.data, factor, decimals < 0), column.valid), family)
+    result = computed_values(_rounded, column, lambda data: (data, factor, decimals < 0))
+    return of_family(result, family)
 
 
 @functools.partial(tiered, static_argnums=2)

@@ -162,6 +162,10 @@ class Column:
     # The lists of a `ListColumn`, with the column of their values; None for other columns.
     lists: ClassVar[Any] = None
 
+    def __reduce__(self) -> Any:
+        # Without cached fields.
+        return Column, (self.data, self.valid, self.type)
+
     @property
     def capacity(self) -> int:
         """The number of rows, including padding."""

@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 from jax.sharding import SingleDeviceSharding
 
+from ...primitives.tiers._tiered import Tiered
 from ...shardings._compat import is_under_trace
 from ._array_owners import is_lasting, is_long, keeps_memory, source_of
 from ._column import Array, Column
 from ._deferred import DeferredColumn, force
+from ._host_column import column_of, computed
 from ._nodes import Constant, Map, RowFunction, Selected
 from ._selections import WIDENED, Mask, Positions, Selection
 from ._types import DtypeLike
@@ -124,7 +126,7 @@ def defer_map(
 
 
 def map_rows(
-    function: RowFunction,
+    function: Tiered,
     settings: tuple[object, ...],
     operands: Sequence[object],
     dtype: DtypeLike,
@@ -133,8 +135,14 @@ def map_rows(
     deferred = defer_map(function, settings, operands, dtype)
     if deferred is not None:
         return deferred
-    data = [one.data if isinstance(one, Column) else one for one in operands]
-    return Column(function(*settings, *data))
+
+    def arguments(arrays: Sequence[Any]) -> list[Any]:
+        rows = iter(arrays)
+        data = [next(rows)[0] if isinstance(one, Column) else one for one in operands]
+        return [*settings, *data]
+
+    columns = [one for one in operands if isinstance(one, Column)]
+    return column_of(computed(function, columns, arguments))
 
 
 def _may_be_operand(operand: object) -> bool:

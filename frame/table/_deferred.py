@@ -7,7 +7,6 @@ that tells how to compute it, until an operation needs its arrays; see the READM
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -47,9 +46,6 @@ class DeferredColumn(Column):
         return self is other
 
     __hash__ = object.__hash__
-
-    def __reduce__(self) -> Any:
-        return Column, (self.data, self.valid, self.type)
 
     def fill(self, data: Array, valid: Array | None = None) -> None:
         """Ends the deferral with the arrays."""

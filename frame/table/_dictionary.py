@@ -17,6 +17,9 @@ from ._untyped import untyped_compute
 
 Found = TypeVar("Found")
 
+# Dictionaries of so many values keep them as objects, too, once a single one is read.
+_MOST_OBJECTS = 1024
+
 
 class Dictionary:
     """Distinct values, numbered from zero. Compared by content, so it is static under `jit`.
@@ -24,11 +27,12 @@ class Dictionary:
     The dictionary of a string column is sorted by code point, so that codes sort as strings do.
     """
 
-    __slots__ = ("__weakref__", "_digest", "values")
+    __slots__ = ("__weakref__", "_digest", "_objects", "values")
 
     def __init__(self, values: pd.Index):
         self.values: pd.Index = values
         self._digest: int | None = None
+        self._objects: Any = None
 
     def __len__(self) -> int:
         return len(self.values)
@@ -58,6 +62,15 @@ class Dictionary:
             and self.values.dtype == other.values.dtype
             and self.values.equals(other.values)
         )
+
+    def value_at(self, code: int) -> Any:
+        """Decodes one code, which is not negative."""
+        if len(self.values) > _MOST_OBJECTS:
+            return self.values[code]
+        # pandas takes ten times as long for a string of Arrow as NumPy for an object.
+        if self._objects is None:
+            self._objects = self.values.to_numpy(object)
+        return self._objects[code]
 
     def take(self, codes: np.ndarray) -> Any:
         """Decodes codes to a pandas array; negative codes are missing values."""

@@ -7,7 +7,7 @@ calculate what needs no program: rows that only move, counts and extremes.
 """
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import jax
@@ -15,8 +15,9 @@ import numpy as np
 from jax.core import Tracer
 
 from ...primitives.tiers._placing import on_device
+from ...primitives.tiers._tiered import Tiered
 from ...shardings._compat import is_under_trace
-from ._column import Array, Column, ColumnType
+from ._column import NUMBER, Array, Column, ColumnType
 from ._tracing import at_once
 
 # XLA and NumPy take equally long for so many rows, without the call: 5 to 10 us for each array.
@@ -49,9 +50,6 @@ class HostColumn(Column):
         return self is other
 
     __hash__ = object.__hash__
-
-    def __reduce__(self) -> Any:
-        return Column, (self.data, self.valid, self.type)
 
     def forced(self) -> Column:
         """The column with its arrays on the device, where they are placed once."""
@@ -100,13 +98,58 @@ def rows_on_host(columns: Sequence[Column], capacity: int = 0) -> list[HostArray
     arrays = []
     for column in columns:
         stored = column.stored
-        if stored.node is not None:
-            return None
-        rows = stored.rows if type(stored) is HostColumn else _read(*stored.forced().arrays)
+        # In line, for those of the host and those that were read before: every method asks.
+        rows = stored.__dict__.get("rows")
         if rows is None:
+            rows = None if stored.node is not None else _read(stored.forced())
+        if rows is None or len(rows[0]) > MOST_ROWS:
             return None
         arrays.append(rows)
     return arrays
+
+
+def computed(
+    function: Tiered, columns: Sequence[Column], args_of: Callable[[Sequence[Any]], Sequence[Any]]
+) -> Any:
+    """Calls a function of the stored arrays of columns, for few rows in the host's memory.
+
+    Args:
+        function: of `tiered`.
+        columns: whose arrays it takes.
+        args_of: makes its arguments of the arrays, a pair for each column.
+
+    Returns:
+        The results of the function, as arrays of NumPy if it was interpreted; see `column_of`.
+    """
+    rows = rows_on_host(columns)
+    if rows is not None:
+        results = function.on_host(*args_of(rows))
+        if results is not None:
+            return results
+    return function(*args_of([column.stored.arrays for column in columns]))
+
+
+def computed_values(
+    function: Tiered, column: Column, args_of: Callable[[Any], Sequence[Any]]
+) -> Column:
+    """A column of the results of a function of its values, and with its mask; see `computed`.
+
+    `args_of` makes the arguments of the array of values.
+    """
+    rows = rows_on_host((column,))
+    if rows is not None:
+        ((values, valid),) = rows
+        data = function.on_host(*args_of(values))
+        if data is not None:
+            return HostColumn((data, valid), NUMBER)
+    return Column(function(*args_of(column.data)), column.valid)
+
+
+def column_of(data: Any, valid: Any = None, type: ColumnType = NUMBER) -> Column:
+    """A column with the arrays of NumPy, which stay on the host, or of JAX."""
+    if isinstance(data, np.ndarray):
+        return HostColumn((data, valid), type)
+    return Column(data, valid, type)
 
 
 def host_column(like: Column, rows: HostArrays) -> Column:
@@ -114,10 +157,21 @@ def host_column(like: Column, rows: HostArrays) -> Column:
     return like.with_stored(HostColumn(rows, like.stored.type))
 
 
-def _read(data: Any, valid: Any) -> HostArrays | None:
+def moved_column(like: Column, arrays: Any) -> Column:
+    """A column as another one, with the stored arrays of other rows, of NumPy or of JAX."""
+    is_on_host = isinstance(arrays[0], np.ndarray)
+    return host_column(like, arrays) if is_on_host else like.moved(arrays)
+
+
+def _read(column: Column) -> HostArrays | None:
+    """Reads the arrays of a column, once, if they are few rows in the host's memory."""
+    data, valid = column.arrays
     if not _is_readable(data) or not (valid is None or _is_readable(valid)):
         return None
-    return np.asarray(data), None if valid is None else np.asarray(valid)
+    rows = np.asarray(data), None if valid is None else np.asarray(valid)
+    # Views, for which JAX keeps no copy. `NDFrame._table` raises if the arrays are gone.
+    column.__dict__["rows"] = rows
+    return rows
 
 
 # The classes of concrete arrays that were seen.

@@ -88,6 +88,13 @@ class RowIndex:
         """The labels of other rows, in the same representation."""
         return dataclasses.replace(self, stored=tuple(stored))
 
+    def from_position(self, position: int) -> "RowIndex":
+        """The labels of a range from a position on."""
+        index = object.__new__(RowIndex)
+        # Each slice makes one: `dataclasses.replace` would check each field.
+        index.__dict__.update(self.__dict__, start=self.start + position * self.step, freq=None)
+        return index
+
     def at(self, row_ids: Array) -> "RowIndex":
         """Selects labels of a range by position; invalid positions give arbitrary labels."""
         return self.at_positions(Column(row_ids))

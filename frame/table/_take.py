@@ -16,7 +16,7 @@ from ._column import NAT, NUMBER, Array, Column, show_holes
 from ._defer import defer_rows, may_defer_rows
 from ._deferred import force
 from ._holes import assumes_holes, with_holes_elsewhere
-from ._host_column import HostColumn, host_column, rows_on_host
+from ._host_column import HostColumn, computed, host_column, moved_column, rows_on_host
 from ._layout import ONE_DEVICE, Layout, padded
 from ._row_index import RowIndex
 from ._selections import WIDENED, Positions, take_arrays
@@ -43,7 +43,7 @@ def with_arrays(table: Table, arrays: object, row_ids: Array | None, num_rows: C
 
 def moved_columns(columns: Sequence[Column], arrays: Any) -> tuple[Column, ...]:
     """Columns of the same types with the stored arrays of other rows."""
-    return tuple([column.moved(pair) for column, pair in zip(columns, arrays, strict=True)])
+    return tuple(map(moved_column, columns, arrays))
 
 
 def _with_rows(
@@ -185,7 +185,9 @@ def with_holes(data: Array, valid: Array | None, is_hole: Array, kind: str) -> A
 def missing_elsewhere(columns: Sequence[Column], has_value: Array) -> tuple[Column, ...]:
     """Marks unflagged rows as missing."""
     kinds = tuple(hole_kind(column) for column in columns)
-    return moved_columns(columns, _missing_elsewhere(stored_arrays(columns), has_value, kinds))
+    force(columns)
+    arrays = computed(_missing_elsewhere, columns, lambda arrays: (tuple(arrays), has_value, kinds))
+    return moved_columns(columns, arrays)
 
 
 @functools.partial(tiered, static_argnums=2)
@@ -260,8 +262,7 @@ def slice_rows(table: Table, start: Count, num_rows: Count, capacity: int) -> Ta
     if is_traced(start) or not table.index.is_range:
         return take_rows(table, row_ids, num_rows)
     columns = take_columns(table.columns, row_ids, table.layout)
-    first = table.index.start + int(start) * table.index.step
-    index = RowIndex((), table.index.names, first, table.index.step)
+    index = table.index.from_position(int(start))
     return table.replace(columns=columns, index=index, num_rows=num_rows)
 
 
@@ -272,8 +273,7 @@ def _slice_on_host(table: Table, start: int, num_rows: Count, capacity: int) -> 
         return None
     if not table.index.is_range:
         return _with_rows(table, columns, None, num_rows)
-    first = table.index.start + start * table.index.step
-    index = RowIndex((), table.index.names, first, table.index.step)
+    index = table.index.from_position(start)
     return table.replace(columns=columns, index=index, num_rows=num_rows)
 
 
@@ -301,8 +301,11 @@ def _taken_on_host(
         return None
 
     def take(array: np.ndarray | None) -> Any:
-        # A copy, which does not keep a longer source in memory.
-        return None if array is None else padded(array[where], capacity)
+        if array is None:
+            return None
+        taken = array[where]
+        # A view keeps at most `MOST_ROWS` rows in memory. Any rows may follow as padding.
+        return taken if len(taken) == capacity else padded(taken, capacity)
 
     return tuple(
         host_column(column, (take(data), take(valid)))

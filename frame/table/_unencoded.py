@@ -37,6 +37,9 @@ class UnencodedColumn(Column):
     def tree_unflatten(cls, _: None, children: tuple[Column]) -> "UnencodedColumn":
         return cls(*children)
 
+    def __reduce__(self) -> Any:
+        return UnencodedColumn, (self._stored,)
+
     @property
     def stored(self) -> Column:
         """The positions, with `UnencodedStrings` for a dictionary."""

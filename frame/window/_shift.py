@@ -18,6 +18,7 @@ from ..table._column import NAT, Array, Column, ColumnType, fill_missing
 from ..table._dictionary import Dictionary, unify
 from ..table._dtypes import as_dtype, narrowed
 from ..table._from_host import check_width
+from ..table._host_column import computed, moved_column
 from ..table._layout import Layout
 from ..table._ndframe import NDFrame
 from ..table._object_functions import with_object
@@ -53,12 +54,13 @@ def shift_columns(
     if not periods or not columns:
         return tuple(columns)
     prepared = [_filling(fill_missing(column), fill_value) for column in columns]
-    arrays = tuple(
-        (as_dtype(column.stored.data, filling.dtype), column.valid) for column, filling in prepared
+    filled, fillings = zip(*prepared, strict=True)
+    dtypes, values = zip(*fillings, strict=True)
+    steps = steps_of(periods, columns)
+    shifted = computed(
+        _shift, filled, lambda arrays: (tuple(arrays), values, steps, num_rows, dtypes, layout)
     )
-    values = tuple(filling.value for _, filling in prepared)
-    shifted = _shift(arrays, values, steps_of(periods, columns), num_rows, layout)
-    return tuple(column.moved(moved) for (column, _), moved in zip(prepared, shifted, strict=True))
+    return tuple(map(moved_column, filled, shifted))
 
 
 def whole_periods(caller: str, periods: Any, *, across: bool = False) -> int:
@@ -155,10 +157,18 @@ def _filling_of_strings(column: Column, fill_value: Any) -> tuple[Column, Fillin
     return filled, Filling(column.dtype, np.int32(0 if code is None else code[0]))
 
 
-@functools.partial(tiered, static_argnums=4)
+@functools.partial(tiered, static_argnums=(4, 5))
 def _shift(
-    arrays: object, values: tuple[Any, ...], periods: Count, num_rows: Count, layout: Layout
+    arrays: Sequence[Any],
+    values: tuple[Any, ...],
+    periods: Count,
+    num_rows: Count,
+    dtypes: tuple[np.dtype, ...],
+    layout: Layout,
 ) -> Any:
+    arrays = tuple(
+        (as_dtype(data, dtype), valid) for (data, valid), dtype in zip(arrays, dtypes, strict=True)
+    )
     moved, is_hole = moved_rows(arrays, periods, num_rows, layout)
     results = []
     for (data, valid), value in zip(moved, values, strict=True):
@@ -173,11 +183,21 @@ def _shift(
 
 
 def moved_rows(rows: object, periods: Count, num_rows: Count, layout: Layout) -> tuple[Any, Array]:
-    """The rows `periods` before each row, and flags of rows without one. Traced."""
+    """The rows `periods` before each row, and flags of rows without one. Traced.
+
+    `periods` is at most the capacity; see `steps_of`.
+    """
     capacity = jax.tree.leaves(rows)[0].shape[0]
     source = position(capacity, layout) - periods
     if layout.mesh is None:
-        moved = jax.tree.map(lambda leaf: jnp.roll(leaf, periods), rows)
+        # A roll by at most the capacity, without the remainder that `jnp.roll` takes.
+        start = jnp.where(periods > 0, capacity - periods, -periods)
+
+        def roll(leaf: Array) -> Array:
+            twice = jnp.concatenate([leaf, leaf])
+            return jax.lax.dynamic_slice(twice, [start], [capacity], allow_negative_indices=False)
+
+        moved = jax.tree.map(roll, rows)
     else:
         moved = gather(rows, source, layout)
     return moved, (source < 0) | (source >= num_rows)

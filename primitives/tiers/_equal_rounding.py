@@ -44,6 +44,8 @@ _MAY_FOLLOW: dict[str, frozenset[str]] = {
     "div": frozenset(("add", "sub")),
     "sqrt": frozenset(("add", "sub", "div")),
 }
+# What is rounded to integers is joined with nothing on the other side.
+_ROUNDED = frozenset(("round", "floor", "ceil"))
 _UNKNOWN = frozenset(("unknown",))
 _ARITHMETIC = frozenset((
     "add", "sub", "scatter-add", "mul", "div", "rem", "sqrt", "square", "integer_pow", "neg",
@@ -141,7 +143,8 @@ class EqualRounding:
         # The bits of a float may change in an exclusive or with an unknown word.
         is_hidden = name == "xor" and not any(map(self.is_constant, operands))
         # The table of a scatter is in memory, as are the results of a kernel.
-        if name not in (KERNEL, "scatter-add") and not is_hidden:
+        is_apart = name in (KERNEL, "scatter-add") or name in _ROUNDED
+        if not is_apart and not is_hidden:
             is_float = dtype_of_value(equation.outvars[0].aval).kind == "f"
             is_new = name in _ARITHMETIC and name != "neg" and is_float
             before = frozenset((name,)) if is_new else frozenset()

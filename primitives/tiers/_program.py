@@ -87,14 +87,14 @@ class Program:
         """Runs the program on the flat arguments."""
         values = list(self._values)
         for slot, argument, dtype in zip(self._inputs, arguments, self._input_dtypes, strict=True):
-            values[slot] = np.asarray(argument, dtype)
-        for call, last_used in zip(self._calls, self._last_used, strict=True):
-            assert callable(call.function)
-            results = call.function(*[values[slot] for slot in call.operands])
-            if not isinstance(results, (tuple, list)):
-                results = (results,)
-            for slot, result, dtype in zip(call.results, results, call.dtypes, strict=True):
-                values[slot] = np.asarray(result, dtype)
+            values[slot] = _as_array(argument, dtype)
+        for function, operands, slots, dtypes, last_used in self._steps:
+            results = function(*[values[slot] for slot in operands])
+            if len(slots) == 1 and not isinstance(results, (tuple, list)):
+                values[slots[0]] = _as_array(results, dtypes[0])
+            else:
+                for slot, result, dtype in zip(slots, results, dtypes, strict=True):
+                    values[slot] = _as_array(result, dtype)
             for slot in last_used:
                 values[slot] = None
         return [values[slot] for slot in self._outputs]
@@ -216,7 +216,19 @@ class Program:
             used.update(call.operands)
             calls.append(call)
             last_used.append(tuple(slot for slot in last if self._values[slot] is None))
-        self._calls, self._last_used = calls[::-1], last_used[::-1]
+        self._calls = calls[::-1]
+        # A loop over few rows takes its time in Python: tuples are unpacked without a name.
+        self._steps: list[tuple[Any, ...]] = [
+            (call.function, call.operands, call.results, call.dtypes, last)
+            for call, last in zip(calls[::-1], last_used[::-1], strict=True)
+        ]
+
+
+def _as_array(value: Any, dtype: np.dtype) -> HostArray:
+    """`np.asarray`, which is not called for what has the dtype: NumPy has one object for each."""
+    if type(value) is np.ndarray and value.dtype is dtype:
+        return value
+    return np.asarray(value, dtype)
 
 
 def _program_or_reason(

@@ -40,6 +40,8 @@ _COMPILE_SECONDS_OF_STEP = 1e-3
 _MOST_INTERPRETED_CALLS = 32
 # XLA runs a program on another thread, which must wake up first, unless it is small.
 _DISPATCH_SECONDS = 60e-6
+# A call is as long in Python, before that.
+_PYTHON_SECONDS = 40e-6
 # A small program runs on the thread of the caller.
 _CALL_SECONDS = 10e-6
 _is_x64 = option("jax_enable_x64")
@@ -161,6 +163,38 @@ class Tiered:
                 _log.debug("%s is compiled: %s", self.__qualname__, reason)
         return entry.compile()(*dynamic[0], **dynamic[1])
 
+    def on_host(self, *args: Any) -> Any:
+        """Interprets the function in the memory of the host, if that is quicker than a program.
+
+        Args:
+            args: arrays of NumPy and numbers, which may be read-only, and the static arguments.
+
+        Returns:
+            The results as arrays of NumPy, which may be those of the arguments, with the bits of
+            `__call__`. None if an argument is an array of JAX, or if XLA has to compile the
+            function.
+        """
+        if mode() == "compiled" or _is_debugging():
+            return None
+        static, dynamic = self._divided(args, {})
+        leaves, tree = jax.tree.flatten(dynamic)
+        signature = _signature(leaves, of_host=True)
+        if signature is None:
+            return None
+        key = (static, tree, signature, "on_host")
+        entry = self._entries.get(key)
+        if entry is None:
+            entry = self._new_entry(key, args, {}, may_compile=False)
+        program = entry.program
+        if program is None or program.seconds > _DISPATCH_SECONDS + _PYTHON_SECONDS:
+            return None
+        try:
+            results = interpret(program, leaves)
+        except Exception as reason:
+            _log.debug("%s is not interpreted: %s", self.__qualname__, reason)
+            return None
+        return jax.tree.unflatten(entry.out_tree, results)
+
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
 
@@ -196,7 +230,7 @@ class Tiered:
             return (static, named), (args, {k: v for k, v in kwargs.items() if k not in names})
         return static, (args, kwargs)
 
-    def _new_entry(self, key: Any, args: Any, kwargs: Any) -> "Entry":
+    def _new_entry(self, key: Any, args: Any, kwargs: Any, *, may_compile: bool = True) -> "Entry":
         num_cpus = _num_cpus(key[2])
         platform = "cpu" if num_cpus else None
         traced = self._trace(platform, False, args, kwargs)
@@ -214,7 +248,7 @@ class Tiered:
                     entry.program = None
             except NotInterpretable as reason:
                 _log.debug("%s is compiled: %s", self.__qualname__, reason)
-        if entry.program is None:
+        if entry.program is None and may_compile:
             self._prepare(entry, args, kwargs)
         self._entries[key] = entry
         interpreted_entries.add(entry)
@@ -400,16 +434,23 @@ def _static(
     return frozenset(numbers), frozenset(names)
 
 
-def _signature(leaves: Sequence[Any]) -> tuple[Any, ...] | None:
-    """A hashable description of arguments; None if one is traced, or not an array or a number."""
+def _signature(leaves: Sequence[Any], *, of_host: bool = False) -> tuple[Any, ...] | None:
+    """A hashable description of arguments; None if one is traced, or not an array or a number.
+
+    With `of_host`, also if one is an array of JAX.
+    """
     parts: list[Any] = [*map(operator.call, _TRACING_OPTIONS)]
     for leaf in leaves:
         kind = type(leaf)
-        if kind in _array_types or _is_array(leaf):
-            parts.append((leaf.aval, leaf.sharding, leaf.committed))
+        if kind is np.ndarray:
+            parts.append((leaf.shape, leaf.dtype))
         elif kind in _number_types or _is_number(leaf):
             parts.append(kind)
-        elif kind is np.ndarray or isinstance(leaf, np.generic):
+        elif kind in _array_types or _is_array(leaf):
+            if of_host:
+                return None
+            parts.append((leaf.aval, leaf.sharding, leaf.committed))
+        elif isinstance(leaf, np.generic):
             parts.append((leaf.shape, leaf.dtype))
         else:
             return None

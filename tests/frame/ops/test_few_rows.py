@@ -7,6 +7,7 @@ import pytest
 from frame_parity import assert_same
 from jaxframes.frame import JaxFrame, concat
 from jaxframes.frame.ops import _column_ops
+from jaxframes.frame.table import _host_column
 from jaxframes.primitives import backend
 from jaxframes.primitives.tiers import _background, _tiered
 
@@ -28,6 +29,7 @@ OPERATIONS = {
 @pytest.fixture
 def compiled_entries(monkeypatch):
     """Has all operators compiled at their second call; returns their programs."""
+    monkeypatch.setattr(_host_column, "MOST_ROWS", 0)
     monkeypatch.setattr(_tiered, "mode", lambda: "auto")
     monkeypatch.setattr(_tiered.Entry, "compile_seconds", 0.0)
     monkeypatch.setattr(_column_ops._combine, "_entries", {})
@@ -52,9 +54,11 @@ def test_programs_are_run_at_once(compiled_entries, operation, num_rows):
 @pytest.mark.parametrize(
     ("call", "programs"),
     [
-        (lambda f: f[f["x"] > 0.5], ["_combine"]),
-        (lambda f: f["x"] * 2.0 + f["i"], ["_combine", "_combine"]),
-        (lambda f: f * 2.0, ["_combine"]),
+        (lambda f: f[f["x"] > 0.5], []),
+        (lambda f: f["x"] * 2.0 + f["i"], []),
+        (lambda f: f * 2.0, []),
+        (lambda f: f["x"].where(f["i"] > 2, 0.5).round(1).clip(-1, 1), []),
+        (lambda f: f.shift(-2).astype("float32"), []),
         (lambda f: f["x"].sum(), []),
         (lambda f: f["x"].std(), ["reduce_groups"]),
         (lambda f: f.iloc[2:7], []),
@@ -71,6 +75,8 @@ def test_programs_are_run_at_once(compiled_entries, operation, num_rows):
         "filter",
         "arithmetic",
         "columns",
+        "where",
+        "shift",
         "sum",
         "std",
         "iloc",

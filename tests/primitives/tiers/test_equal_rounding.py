@@ -95,6 +95,7 @@ def test_single_operations_on_floats():
     [
         lambda x, y, z: (x + y) + z, lambda x, y, z: (x + y) * z, lambda x, y, z: (x - y) * z,
         lambda x, y, z: lax.square(x - y), lambda x, y, z: (x + y) / z, lambda x, y, z: x / (y - z),
+        lambda x, y, z: jnp.round(x * y) / z, lambda x, y, z: jnp.floor(x * y) + z,
         lambda x, y, z: jnp.sqrt((x + y) / z), lambda x, y, z: (x + y) + (y + z),
         lambda x, y, z: jnp.zeros(9, x.dtype).at[jnp.arange(len(x)) % 9].add(x)[:9] / z[:9],
     ],
