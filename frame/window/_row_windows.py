@@ -2,9 +2,21 @@
 """What the results of `rolling`, `expanding` and `ewm` share, and those of groups."""
 
 import copy
+from collections.abc import Mapping
 from typing import Any, Self
 
+import pandas as pd
+
+from ..table._arguments import listed
 from ..table._column import Array
+from ..table._column_labels import Labels
+from ..table._ndframe import FrameBase, SeriesBase
+from ..table._types import Options
+
+
+def without_bools(frame: Any) -> Any:
+    """The columns of a frame that hold numbers, for `numeric_only` of windows."""
+    return frame._columns_at(frame._pick(lambda one: one.is_numeric and not one.is_bool))
 
 
 class RowWindows:
@@ -23,13 +35,58 @@ class RowWindows:
         windows._of = self._of[key]
         return windows
 
-    def agg(self, func: object) -> Any:
-        """Calls a method by name."""
-        if not isinstance(func, str):
+    def agg(self, func: Any, *args: object, **kwargs: object) -> Any:
+        """Calls a method by name, a function as `apply` does, or several of them.
+
+        A list gives a column for each, a dict those of its columns.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> JaxSeries([1, 2, 6]).rolling(2).agg(["sum", "max"])["sum"].tolist()
+            [nan, 3.0, 8.0]
+        """
+        if isinstance(func, str):
+            return getattr(self, func)(*args, **kwargs)
+        if callable(func):
+            windows: Any = self
+            return windows.apply(func, args=args, kwargs=kwargs)
+        if not isinstance(func, (list, tuple, Mapping)):
+            raise TypeError(f"'{type(func).__name__}' object is not callable")
+        return self._by_several(func, args, kwargs)
+
+    def _by_several(self, func: Any, args: Any, kwargs: Options) -> Any:
+        """A column for each method of a list, or of a dict of columns."""
+        of, of_columns = self._of, isinstance(self._of, FrameBase)
+        if not isinstance(func, Mapping):
+            func = {label: list(func) for label in (of._labels if of_columns else [None])}
+        has_lists = any(isinstance(one, (list, tuple)) for one in func.values())
+        if not of_columns and has_lists and list(func) != [None]:
+            raise pd.errors.SpecificationError("nested renamer is not supported")
+        absent = [one for one in func if of_columns and one not in of._labels]
+        if absent:
+            raise KeyError(f"Label(s) {absent} do not exist")
+        names, parts = [], []
+        for label, functions in func.items():
+            windows = self[label] if of_columns else self
+            for one in listed(functions):
+                name = one if isinstance(one, str) else getattr(one, "__name__", repr(one))
+                names.append((label, name) if has_lists else label)
+                parts.append(windows.agg(one, *args, **kwargs))
+        if not parts:
+            raise ValueError("No objects to concatenate")
+        if not all(isinstance(part, SeriesBase) for part in parts):
             raise NotImplementedError(
-                f"agg: func must be the name of a method, got {func!r}. Call each method by itself."
+                "agg: several functions need windows of columns, without on= or as_index=False. "
+                "Call each method by itself."
             )
-        return getattr(self, func)()
+        if not has_lists:
+            index = pd.Index(names)
+        elif of_columns:
+            index = pd.MultiIndex.from_tuples(names)
+        else:
+            index = pd.Index([name for _, name in names])
+        columns = [part._only for part in parts]
+        return parts[0]._make_frame(columns, Labels(index), parts[0]._table)
 
     aggregate = agg
 

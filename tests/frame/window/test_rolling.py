@@ -69,6 +69,32 @@ def test_other_columns():
     assert_parity(lambda f: f.rolling(2).i.agg("sum"), some, ways=["eager"])
 
 
+SEVERAL = {
+    "list": lambda w: w.agg(["sum", "min"]),
+    "functions": lambda w: w.agg(("max", np.ptp, lambda x: x.sum())),
+    "dict": lambda w: w.agg({"a": "sum", "b": "min"}),
+    "dict of lists": lambda w: w.agg({"a": "sum", "b": ["min", "max"]}),
+    "arguments": lambda w: w.agg("quantile", q=0.25),
+    "function": lambda w: w.agg(np.ptp),
+    "column": lambda w: w.a.agg(["min", "max"]),
+    "names": lambda w: w.a.agg({"lo": "min", "hi": "max"}),
+}
+
+
+@pytest.mark.parametrize("agg", SEVERAL)
+def test_several_methods(agg):
+    frame = pd.DataFrame({"a": [1.0, 2, 3, np.nan], "b": [3.0, 1, 2, 5], "k": [1, 1, 2, 2]})
+    assert_parity(lambda f: SEVERAL[agg](f[["a", "b"]].rolling(2)), frame, ways=["eager"])
+    assert_parity(lambda f: SEVERAL[agg](f.groupby("k").rolling(2)), frame, ways=["eager"])
+
+
+def test_wrong_methods_are_pandas_errors():
+    frame = pd.DataFrame({"a": [1.0, 2], "b": [3.0, 1]})
+    for wrong in ([], {"z": "min"}, 3):
+        assert_same_error(lambda f, func=wrong: f.rolling(2).agg(func), frame)
+    assert_same_error(lambda f: f.a.rolling(2).agg({"x": ["min"]}), frame)
+
+
 def test_few_rows():
     assert_parity(all_of(lambda s: s.rolling(2, 1)), floats()[:0], ways=["eager"])
     assert_parity(all_of(lambda s: s.rolling(2, 1)), quarters()[:1], ways=["eager"])
