@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`clip` and `between`: values limited by, or tested against, two bounds."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Any, Self
 
 import jax.numpy as jnp
@@ -52,40 +52,59 @@ def clipped(
             operand = Column(bound.data, None, bound.type)
             is_float = bound.is_float
         may_keep = is_float and not column.is_float and not is_traced(column, operand, num_rows)
-        if not (isinstance(bound, Column) or may_keep):
+        # The greater of -0.0 and 0.0 is 0.0, but both are inside.
+        has_zeros = column.is_float and not isinstance(bound, Column) and bound == 0
+        if not (isinstance(bound, Column) or may_keep or has_zeros):
             (column,) = combine(op, [(column, operand)], num_rows)
             continue
-        is_inside = _is_inside(op, original, operand, num_rows)
+        # As in pandas, columns bound the original values, and numbers the bounded ones.
+        compared = original if isinstance(bound, Column) else column
+        is_inside = _is_inside(op, compared, operand, num_rows)
         if isinstance(bound, Column):
             is_inside |= bound.missing()
         if may_keep and not assumes_holes() and not bool(any_missing(is_inside, num_rows)):
             # Integers keep their dtype if no float bound changes a value.
             continue
         (result,) = combine(op, [(column, operand)], num_rows)
-        if isinstance(bound, Column):
+        if isinstance(bound, Column) or has_zeros:
             data = jnp.where(is_inside, column.data.astype(result.dtype), result.data)
             result = Column(data, result.valid)
         column = result
     return column
 
 
-def _is_ordered(column: Column) -> bool:
-    """Whether values are compared with bounds rather than computed: strings and times."""
-    return column.kind in ("string", "datetime", "timedelta")
+def _is_replaced(column: Column, bounds: Iterable[object]) -> bool:
+    """Whether values outside are replaced by the rules of `where` rather than computed.
+
+    They are for strings and times, and for numbers with a column of another dtype as a bound, which
+    decides the dtype of the result.
+    """
+    if column.kind in ("string", "datetime", "timedelta"):
+        return True
+    others = [bound for bound in bounds if isinstance(bound, Column)]
+    are_plain = all(one.is_numeric and _is_plain_real(one) for one in (column, *others))
+    return are_plain and any(one.dtype != column.dtype for one in others)
+
+
+def _is_plain_real(column: Column) -> bool:
+    is_plain = not (column.is_nullable or column.is_bool or column.is_of_objects)
+    return is_plain and column.dtype.kind != "c"
 
 
 def _clipped_by_order(series: Any, lower: Any, upper: Any) -> Any:
-    """Limits strings or times to scalars, or to columns of the same rows."""
+    """Limits values to scalars, or to columns of the same rows, by the rules of `where`."""
     found = series
-    # As in pandas, the original values are compared with both.
-    for compares, bound in ((series.ge, lower), (series.le, upper)):
+    for compares, bound in (("ge", lower), ("le", upper)):
         if bound is None:
             continue
+        # As in pandas, a number bounds the values bounded so far, others the original ones.
+        is_number = series._only.is_numeric and not isinstance(bound, Column)
+        of = found if is_number else series
         if isinstance(bound, Column):
             bound = series._make_series(bound, None)
-            keeps = compares(bound) | series.isna() | bound.isna()
+            keeps = getattr(of, compares)(bound) | series.isna() | bound.isna()
         else:
-            keeps = compares(bound) | series.isna()
+            keeps = getattr(of, compares)(bound) | series.isna()
             bound = _time_of(bound, series._only)
         found = found.where(keeps, bound)
     return found
@@ -204,8 +223,8 @@ class Clip(NDFrame):
             lower, upper = min(lower, upper), max(lower, upper)
         num_rows = self._table.num_rows
         return self._with_columns(
-            [_clipped_by_order(self._make_series(x, name), lower, upper)._only if _is_ordered(x)
-             else clipped(x, lower, upper, name, num_rows)
+            [_clipped_by_order(self._make_series(x, name), lower, upper)._only
+             if _is_replaced(x, (lower, upper)) else clipped(x, lower, upper, name, num_rows)
              for x, name in zip(self._table.columns, self._names, strict=True)]
         )  # fmt: skip
 

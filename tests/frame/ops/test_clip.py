@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """clip."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -154,3 +156,51 @@ def test_integers_stay_integers_where_no_bound_of_floats_lies_inside():
             few,
             ways=["eager"],
         )
+
+
+def test_a_column_of_another_dtype_decides_the_dtype_by_its_values():
+    frame = pd.DataFrame(
+        {
+            "x": np.array([1.5, np.nan, -2.0], "float32"), "i": np.array([5, -5, 100], "int8"),
+            "u": np.array([5, 0, 200], "uint8"), "k": [1, 1, 2], "minus": [-1, -1, 0],
+            "large": [2**40 + 1, 3, 3], "third": [0.1, 0.2, np.nan],
+        }
+    )  # fmt: skip
+    numbers, bounds = ["x", "i", "u", "k"], ["i", "k", "minus", "large", "third"]
+    for number, bound in itertools.product(numbers, bounds):
+        if number == bound:
+            continue
+        for few in (frame, frame[1:]):
+            assert_parity(
+                lambda n, b: (n.clip(b), n.clip(upper=b), n.clip(b, 3), n.clip(-1, b)),
+                few[number], few[bound], ways=["eager"],
+            )  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_zeros_inside_keep_their_sign(dtype):
+    zeros = pd.Series([-0.0, 0.0, -1.0, 1.0, np.nan], dtype=dtype)
+    assert_parity(
+        lambda s: (s.clip(0), s.clip(0.0, 1), s.clip(-1, 0), s.clip(-0.0), s.clip(upper=-0.0)),
+        zeros,
+    )
+
+
+def test_a_number_bounds_what_a_column_has_bounded():
+    frame = pd.DataFrame({"i": [1, 2, 9], "low": [5, 1, 5], "x": [0.5, 7.0, -0.0]})
+    assert_parity(
+        lambda f: (
+            f.i.clip(f.low, 2.5), f.i.clip(f.low, 4), f.i.clip(3, f.low), f.x.clip(f.low, 0),
+            f.x.clip(f.x, 0), f.i.clip(f.x, 3),
+        ),
+        frame,
+        ways=["eager"],
+    )  # fmt: skip
+    times = pd.DataFrame(
+        {
+            "t": pd.to_datetime(["2020-01-01", "2020-01-05"]),
+            "low": pd.to_datetime(["2020-01-03", "2020-01-09"]),
+        }
+    )
+    middle = pd.Timestamp("2020-01-02")
+    assert_parity(lambda f: (f.t.clip(f.low, middle), f.t.clip(middle, f.low)), times)
