@@ -40,7 +40,7 @@ def _default_operand(op: str, side: Any, other: Any, fill: int) -> Any:
             return column
         data = select(column.valid, column.data, np.asarray(fill).astype(column.dtype))
         return Column(data, None, column.type)
-    if side.value is pd.NA or (side.value is None and other.family == "arrow"):
+    if side.value is pd.NA or (side.value is None and _is_of_arrow(other)):
         # Any value of the other's kind: the result is missing.
         if other.is_numeric:
             return Scalar(False if other.is_bool and op in LOGIC else 1)
@@ -124,17 +124,19 @@ def _of_unlike(op: str, a: Column, b: Column, result: Column) -> Column:
     return result if is_default else of_family(result, "arrow")
 
 
+def _is_of_arrow(column: Any) -> bool:
+    """Whether Arrow calculates with the values, for which None and NaN are missing too."""
+    return column.family == "arrow" or (column.kind == "string" and column.is_nullable)
+
+
 def _side(side: Any, column: Column) -> _Side:
     if isinstance(side, Column):
         # NaN of a default dtype is missing, too.
         present = side.present() if side.can_miss else None
         return _Side(side.data if side.is_numeric else None, present)
     value = side.value
-    is_missing = value is pd.NA or (
-        column.family == "arrow"
-        and (value is None or (isinstance(value, float) and value != value))
-    )
-    if is_missing:
+    is_none = value is None or value is pd.NaT or (isinstance(value, float) and value != value)
+    if value is pd.NA or (is_none and _is_of_arrow(column)):
         return _Side(np.bool_(False), np.bool_(False))
     return _Side(np.asarray(value) if side.is_number and not hasattr(value, "aval") else value)
 

@@ -10,7 +10,7 @@ import io
 import re
 import token
 import tokenize
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
 import jax
@@ -61,6 +61,7 @@ def parse(
     names: Mapping[str, Expression],
     variables: Mapping[str, object],
     parser: "type[Parser] | None" = None,
+    nullable_texts: Collection[str] = (),
 ) -> Statement:
     """Parses one line of pandas' grammar.
 
@@ -69,6 +70,8 @@ def parse(
         names: the expressions of names without a prefix: columns and index levels.
         variables: the values of names with the prefix `@`.
         parser: the class that converts nodes, `Parser` by default.
+        nullable_texts: the names of nullable strings. As in pandas, `==` and `!=` look a text up
+            among them, so a missing one is not equal.
 
     Raises:
         SyntaxError: the text does not follow the grammar.
@@ -81,7 +84,7 @@ def parse(
         if len(body) != 1:
             raise SyntaxError("only a single expression is allowed")
         make = Parser if parser is None else parser
-        return make(names, variables, columns, locals_).statement(body[0])
+        return make(names, variables, columns, locals_, nullable_texts).statement(body[0])
     except (RecursionError, MemoryError):
         raise ValueError(
             "expr is nested too deeply. Split it into several expressions, or assign columns."
@@ -145,9 +148,11 @@ class Parser:
         variables: Mapping[str, object],
         columns: Mapping[str, str],
         local_names: Mapping[str, str],
+        nullable_texts: Collection[str],
     ):
         self.names, self.variables = names, variables
         self.columns, self.local_names = columns, local_names
+        self.nullable_texts = nullable_texts
 
     def statement(self, node: ast.stmt) -> Statement:
         match node:
@@ -270,9 +275,16 @@ class Parser:
         if type(op) not in _COMPARISONS:
             raise _not_implemented(op)
         is_equality = isinstance(op, (ast.Eq, ast.NotEq))
-        if is_equality and (isinstance(left, list) or isinstance(right, list)):
+        are_looked_up = self.looks_up(left_node, right) or self.looks_up(right_node, left)
+        if is_equality and (are_looked_up or isinstance(left, list) or isinstance(right, list)):
             return _membership(left, right, is_negated)
         return _binary(_COMPARISONS[type(op)], left, right)
+
+    def looks_up(self, node: ast.expr, other: object) -> bool:
+        """Whether an operand is a text, and the other one a column of nullable strings."""
+        if not isinstance(node, ast.Name) or not isinstance(other, str):
+            return False
+        return self.columns.get(node.id, node.id) in self.nullable_texts
 
     def attribute(self, node: ast.Attribute) -> Any:
         """A listed method or attribute of an expression."""

@@ -48,7 +48,9 @@ class FrameQuery(FrameBase):
         lines, variables = read_text(expr, parser, engine, level, local_dict, global_dict)
         if len(lines) > 1:
             raise multi_line()
-        statement = parse(lines[0], names_of(self), variables)
+        statement = parse(
+            lines[0], names_of(self), variables, nullable_texts=nullable_texts_of(self)
+        )
         if statement.target is not None:
             raise ValueError("cannot assign without a target object. Use eval().")
         mask = statement.value
@@ -90,7 +92,9 @@ class FrameQuery(FrameBase):
         lines, variables = read_text(expr, parser, engine, level, local_dict, global_dict)
         result = self._of(self._table, self._labels)
         for line in lines:
-            value, target = parse(line, names_of(result), variables)
+            value, target = parse(
+                line, names_of(result), variables, nullable_texts=nullable_texts_of(result)
+            )
             value = value.evaluate(result) if isinstance(value, Expression) else value
             if target is not None:
                 result[target] = value
@@ -116,6 +120,16 @@ def names_of(frame: FrameBase) -> dict[str, Expression]:
         names["index"] = next(iter(names.values()))
     names |= {label: col(label) for label in frame._labels}
     return {name: expression for name, expression in names.items() if isinstance(name, str)}
+
+
+def nullable_texts_of(frame: FrameBase) -> set[str]:
+    """The labels of the columns of nullable strings."""
+    pairs = zip(frame._labels, frame._table.columns, strict=True)
+    return {
+        label
+        for label, column in pairs
+        if isinstance(label, str) and column.kind == "string" and column.is_nullable
+    }
 
 
 def read_text(

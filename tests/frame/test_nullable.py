@@ -212,3 +212,32 @@ def test_sums_of_arrow_float32_are_float64():
         assert_same(getattr(ours.y, name)(), expected, ulps=4)
         assert_same(getattr(ours.lazy().y, name)().collect(batch_rows=3), expected, ulps=4)
     assert_same(ours[["y", "k"]].sum(), frame[["y", "k"]].sum(), ulps=4)
+
+
+@pytest.mark.parametrize(
+    "dtype", ["string", "string[pyarrow]", "Int64", "boolean", "int64[pyarrow]"]
+)
+def test_values_that_are_missing_are_compared_as_in_pandas(dtype):
+    values = ["a", None, "b"] if "string" in str(dtype) else [1, None, 0]
+    series = pd.Series(values, dtype=dtype)
+    for missing in (None, np.nan, pd.NA):
+        assert_parity(lambda s, m=missing: (s.eq(m), s.ne(m)), series, ways=["eager", "jit"])
+        if missing is not None:
+            assert_parity(lambda s, m=missing: (s < m, s >= m), series, ways=["eager"])
+
+
+@pytest.mark.parametrize("dtype", ["string", "str", "object"])
+def test_queries_look_texts_up_among_strings_that_may_be_missing(dtype):
+    frame = pd.DataFrame({"s": pd.Series(["a", None, "b"], dtype=dtype), "v": [1, 2, 3]})
+    text = "a"
+    for query in (
+        "s != 'a'", "not s == 'a'", "~(s == 'a')", "'a' != s", "s == @text", "s != @text",
+        "s != 'a' and v > 1", "`s` != 'c'", "s > 'a'",
+    ):  # fmt: skip
+        variables = {"text": text}
+        expected = frame.query(query, local_dict=variables)
+        ours = JaxFrame(frame)
+        assert_same(ours.query(query, local_dict=variables), expected)
+        for batch_rows in (None, 2):
+            plan = ours.lazy().query(query, local_dict=variables)
+            assert_same(plan.collect(batch_rows=batch_rows), expected)
