@@ -10,6 +10,7 @@ import jax
 import numpy as np
 import pandas as pd
 
+from ..table._arguments import piped
 from ..table._row_index import RowIndex
 from ..table._to_host import host_array
 from ..table._types import Options
@@ -80,12 +81,7 @@ class GroupByAccess(GroupByBase):
 
     def pipe(self, func: Any, *args: Any, **kwargs: Options) -> Any:
         """Calls a function of the groups, or a pair of one and the name of its groups argument."""
-        if not isinstance(func, tuple):
-            return func(self, *args, **kwargs)
-        function, keyword = func
-        if keyword in kwargs:
-            raise ValueError(f"{keyword} is both the pipe target and a keyword argument")
-        return function(*args, **{**kwargs, keyword: self})
+        return piped(self, func, args, kwargs)
 
     def filter(
         self,

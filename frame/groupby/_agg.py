@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from ..reductions._agg import name_of
+from ..reductions._agg import check_labels, name_of, named_pairs
 from ..table._column import Column, as_floats
 from ..table._column_labels import Labels
 from ..table._take import look_up_rows, settled, take_columns
@@ -164,9 +164,7 @@ class GroupByAggregation(GroupByApply, GroupByReductions, GroupByRows):
         if self._is_series or any(isinstance(func, Mapping) for func in functions.values()):
             raise pd.errors.SpecificationError("nested renamer is not supported")
         labels = _all_labels(self)
-        absent = [label for label in functions if label not in labels]
-        if absent:
-            raise KeyError(f"Label(s) {absent} do not exist")
+        check_labels(functions, labels)
         is_nested = any(isinstance(func, (list, tuple)) for func in functions.values())
         plan = [
             (nested(label, name) if is_nested else label, position, one)
@@ -199,20 +197,13 @@ class GroupByAggregation(GroupByApply, GroupByReductions, GroupByRows):
         return self._planned(plan, [*([] if self._is_series else self._labels.index.names), None])
 
     def _named(self, functions: Options) -> Any:
-        if not functions:
-            raise TypeError("Must provide 'func' or tuples of '(column, aggfunc).")
+        if self._is_series and functions:
+            plan = [(name, self._positions[0], one) for name, one in functions.items()]
+            return self._planned(plan, [None])
         labels, plan = _all_labels(self), []
-        for name, pair in functions.items():
-            if self._is_series:
-                plan.append((name, self._positions[0], pair))
-                continue
-            if isinstance(pair, pd.NamedAgg):
-                pair = (pair.column, pair.aggfunc)
-            if not isinstance(pair, tuple) or len(pair) != 2:
-                raise TypeError("Must provide 'func' or tuples of '(column, aggfunc).")
-            if pair[0] not in labels:
-                raise KeyError(f"Label(s) {[pair[0]]} do not exist")
-            plan.append((name, labels.position(pair[0]), pair[1]))
+        for name, (label, one) in named_pairs(functions).items():
+            check_labels([label], labels)
+            plan.append((name, labels.position(label), one))
         return self._planned(plan, [None])
 
     def transform(

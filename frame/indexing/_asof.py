@@ -11,6 +11,7 @@ import pandas as pd
 from ... import primitives
 from ...primitives.staging import tiered
 from ..mapping._missing import missing_flags
+from ..table._arguments import listed_labels
 from ..table._column import Array, Column
 from ..table._dtypes import narrowed, wide
 from ..table._from_host import index_from
@@ -118,8 +119,7 @@ class FrameLastRows(FrameBase, LastRows):
             [nan, 1.0, 3.0]
         """
         where = _as_label(where)
-        labels: Any = list(self._labels) if subset is None else subset
-        labels = labels if pd.api.types.is_list_like(labels) else [labels]
+        labels = listed_labels(self._labels if subset is None else subset)
         positions = [at for label in labels for at in self._labels.positions(label)]
         found = self._asof(where, positions)
         if not isinstance(found, pd.DataFrame):

@@ -288,6 +288,10 @@ class FrameSelection(FrameBase, RowSelection):
         """The positions of the columns that pass a test."""
         return [position for position, column in enumerate(self._table.columns) if test(column)]
 
+    def _of_numbers(self) -> Self:
+        """The columns that count as numbers, for `numeric_only`."""
+        return self._columns_at(self._pick(lambda column: column.counts_as_number))
+
 
 class SeriesSelection(SeriesBase, RowSelection):
     """Row selection of a series."""

@@ -10,10 +10,10 @@ import pandas as pd
 
 from ..align._as_column import is_mask, names_labels
 from ..mapping._isin import flags_in
-from ..table._arguments import only_rows
+from ..table._arguments import listed_labels, only_rows
 from ..table._by_pandas import by_pandas
 from ..table._column import Array
-from ..table._column_labels import Labels
+from ..table._column_labels import Labels, numbered_columns
 from ..table._expressions import apply_if_callable
 from ..table._filter import filter_rows
 from ..table._ndframe import FrameBase, SeriesBase
@@ -23,7 +23,7 @@ from ..table._types import Axis, LevelOrLevels
 from ._chained import OF_INDEXER, warn_of_chained
 from ._getitem import RowSelection
 from ._set_rows import set_rows
-from ._xs import LevelSelection, is_row_key
+from ._xs import LevelSelection, check_eager, is_row_key, positions_of_all
 
 
 class LocIndexer:
@@ -112,8 +112,7 @@ class LabelSelection(LevelSelection, RowSelection):
     @answered_at_once
     def _labelled(self, rows: object) -> Any:
         index = self._table.index
-        if is_traced(index, self._table.num_rows):
-            raise NotImplementedError("loc: rows must be selected by a boolean mask inside jit.")
+        check_eager(self._table)
         if index.num_levels > 1:
             return self._of_levels(rows)
         on_host = index.is_range or isinstance(rows, slice) or index.levels[0].type.is_time
@@ -150,10 +149,7 @@ class LabelSelection(LevelSelection, RowSelection):
             return self._taken(positions)
         # Copies only the labels of matching rows to the host, to order them as the list.
         selected = self._like(filter_rows(self._table, self._flags_of(labels)))
-        positions, missing = selected.index.get_indexer_non_unique(pd.Index(labels))
-        if len(missing):
-            raise KeyError(f"{[labels[position] for position in missing]} not in index")
-        taken = selected._taken(positions)
+        taken = selected._taken(positions_of_all(labels, selected.index, pd.Index(labels)))
         # The labels are those of the list, which has no frequency.
         index = dataclasses.replace(taken._table.index, freq=None)
         return taken._like(taken._table.replace(index=index))
@@ -170,7 +166,7 @@ class LabelSelection(LevelSelection, RowSelection):
                 self, "drop: labels of several levels", "Pass level=, or use a mask.",
                 lambda data: data.drop(labels, errors=errors),
             )  # fmt: skip
-        listed = list(labels) if pd.api.types.is_list_like(labels) else [labels]
+        listed = listed_labels(labels)
         (position,) = (0,) if level is None else self._levels_at(level)
         flags = self._flags_of(listed, position)
         if errors != "ignore":
@@ -198,9 +194,7 @@ class FrameLabelSelection(FrameBase, LabelSelection):
             absent = self._labels.absent([columns])
             if absent and self._labels.index.dtype.kind not in "mM":
                 raise absent
-        numbered = pd.DataFrame([range(len(self._labels))], dtype=object)
-        numbered.columns = self._labels.index
-        selected = numbered.loc[:, columns]
+        selected: Any = numbered_columns(self._labels.index).loc[:, columns]
         if isinstance(selected, pd.Series):
             return self._series_at(int(selected.iloc[0]))
         result = self._columns_at([int(position) for position in selected.iloc[0]])

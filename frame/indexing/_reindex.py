@@ -127,10 +127,9 @@ class Reindexing(NDFrame):
 
     def reindex_like(self, other: Any) -> Any:
         """The rows and columns with the labels of another frame or series."""
-        frame: Any = self
-        if isinstance(self, FrameBase):
-            return frame.reindex(index=other.index, columns=other.columns)
-        return frame.reindex(other.index)
+        of: Any = self
+        columns = {"columns": other.columns} if isinstance(self, FrameBase) else {}
+        return of.reindex(index=other.index, **columns)
 
     def align(
         self,
@@ -167,13 +166,8 @@ class Reindexing(NDFrame):
         if join == "outer" and fill_value is None:
             left, right = align_tables(mine._table, theirs._table)
             return mine._like(left), theirs._like(right)
-        labels = mine.index.join(theirs.index, how=join)
-        if isinstance(self, FrameBase):
-            how: dict[str, Any] = {"index": labels, "fill_value": fill_value}
-            return mine.reindex(**how), theirs.reindex(**how)
-        return mine.reindex(labels, fill_value=fill_value), theirs.reindex(
-            labels, fill_value=fill_value
-        )
+        how = {"index": mine.index.join(theirs.index, how=join), "fill_value": fill_value}
+        return mine.reindex(**how), theirs.reindex(**how)
 
 
 class FrameReindexing(FrameBase, Reindexing):

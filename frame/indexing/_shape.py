@@ -2,16 +2,16 @@
 """`shape`, `columns`, `dtypes`, `select_dtypes`, `squeeze` and related attributes."""
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable
 from typing import Any, Self
 
 import jax
 import numpy as np
 import pandas as pd
 
-from ..table._arguments import axis_number
+from ..table._arguments import axis_number, piped
 from ..table._column import Column
-from ..table._column_labels import Labels, frame_of_labels
+from ..table._column_labels import Labels, frame_of_labels, numbered_columns
 from ..table._host_rows import HostRows
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._table import Count
@@ -39,16 +39,6 @@ def pandas_dtype(column: Column, num_rows: Count) -> Any:
                 return pd.ArrowDtype(form.arrow)
             return np.dtype(object)
     return column.dtype if column.is_numeric else pd.api.types.pandas_dtype(column.dtype_name)
-
-
-def piped(of: object, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """What `pipe` returns: a function of an object, which is its first argument or a named one."""
-    if not isinstance(func, tuple):
-        return func(of, *args, **kwargs)
-    func, keyword = func
-    if keyword in kwargs:
-        raise ValueError(f"{keyword} is both the pipe target and a keyword argument")
-    return func(*args, **{keyword: of}, **kwargs)
 
 
 class Shape(NDFrame):
@@ -222,7 +212,5 @@ def relabelled(index: pd.Index, change: Callable[[pd.DataFrame], pd.DataFrame]) 
 
 def columns_after(index: pd.Index, change: Callable[[pd.DataFrame], pd.DataFrame]) -> Any:
     """The old positions of columns after a method of pandas, -1 for new ones, and the labels."""
-    numbered = pd.DataFrame([range(len(index))], dtype=object)
-    numbered.columns = index
-    changed = change(numbered)
+    changed = change(numbered_columns(index))
     return [-1 if pd.isna(p) else int(p) for p in changed.iloc[0].tolist()], changed.columns

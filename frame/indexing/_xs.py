@@ -2,6 +2,7 @@
 """`xs`, and rows selected by the levels of their labels."""
 
 import functools
+from collections.abc import Sequence
 from typing import Any, Self
 
 import jax.numpy as jnp
@@ -9,10 +10,11 @@ import numpy as np
 import pandas as pd
 
 from ..mapping._isin import flags_in
-from ..table._arguments import axis_number
+from ..table._arguments import axis_number, listed_labels
 from ..table._column_labels import Labels
 from ..table._filter import filter_rows
 from ..table._ndframe import NDFrame
+from ..table._table import Table
 from ..table._tracing import answered_at_once, is_traced
 from ..table._types import Axis, LevelOrLevels
 from ._shape import columns_after
@@ -61,8 +63,7 @@ class LevelSelection(NDFrame):
     def _at_levels(self, keys: dict[int, Any]) -> Self:
         """The rows with given labels: one label, a list of labels, or all, for each level."""
         table = self._table
-        if is_traced(table.index, table.num_rows):
-            raise NotImplementedError("loc: rows must be selected by a boolean mask inside jit.")
+        check_eager(table)
         flags = []
         for level, key in keys.items():
             if isinstance(key, slice):
@@ -71,7 +72,7 @@ class LevelSelection(NDFrame):
                         f"loc: a slice of one level must be slice(None), got {key}. Use a mask."
                     )
                 continue
-            labels = list(key) if pd.api.types.is_list_like(key) else [key]
+            labels = listed_labels(key)
             flags.append(flags_in(table.index_columns()[level], labels, table, "loc"))
         if not flags:
             return self._like(table)
@@ -80,32 +81,39 @@ class LevelSelection(NDFrame):
     def _of_levels(self, rows: Any) -> Any:
         """The rows that `loc` selects by the labels of several levels."""
         if isinstance(rows, slice):
-            return self._sliced(self._labels_on_host().slice_indexer(rows.start, rows.stop))
+            own: Any = self.index
+            return self._sliced(own.slice_indexer(rows.start, rows.stop))
         if isinstance(rows, tuple):
             if len(rows) > self._table.index.num_levels:
                 raise pd.errors.IndexingError("Too many indexers")
             if all(pd.api.types.is_scalar(key) for key in rows):
                 return self.xs(rows)
-            selected = self._at_levels(dict(enumerate(rows)))
-            return selected
+            return self._at_levels(dict(enumerate(rows)))
         if pd.api.types.is_scalar(rows):
             return self.xs(rows)
         listed = list(rows)
         if listed and isinstance(listed[0], tuple):
             labels = pd.MultiIndex.from_tuples(listed)
-            positions, missing = self._labels_on_host().get_indexer_non_unique(labels)
-            if len(missing):
-                raise KeyError(f"{[listed[position] for position in missing]} not in index")
-            return self._taken(positions)
+            return self._taken(positions_of_all(listed, self.index, labels))
         selected: Any = self._at_levels({0: listed})
         order = pd.Index(listed).get_indexer(selected.index.get_level_values(0))
         if absent := [key for at, key in enumerate(listed) if at not in order]:
             raise KeyError(f"{absent} not in index")
         return selected._taken(np.argsort(order, kind="stable"))
 
-    def _labels_on_host(self) -> Any:
-        of: Any = self
-        return of.index
+
+def positions_of_all(labels: Sequence[object], index: Any, wanted: pd.Index) -> Any:
+    """The positions in an index of labels, which `wanted` holds; raises for those it lacks."""
+    positions, missing = index.get_indexer_non_unique(wanted)
+    if len(missing):
+        raise KeyError(f"{[labels[position] for position in missing]} not in index")
+    return positions
+
+
+def check_eager(table: Table) -> None:
+    """Raises unless the labels of rows are known."""
+    if is_traced(table.index, table.num_rows):
+        raise NotImplementedError("loc: rows must be selected by a boolean mask inside jit.")
 
 
 def is_row_key(of: Any, key: tuple[object, ...]) -> bool:

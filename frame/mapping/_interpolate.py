@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import primitives
 from ...primitives.staging import tiered
-from ..table._arguments import only_rows
+from ..table._arguments import check_limit, only_rows
 from ..table._by_pandas import by_pandas
 from ..table._column import Array, Column, fill_missing, of_family
 from ..table._dtypes import wide
@@ -68,10 +68,7 @@ class Interpolation(NDFrame):
             raise ValueError(
                 f"Invalid limit_area: expecting one of ['inside', 'outside'], got {limit_area!r}."
             )
-        if limit is not None and not isinstance(limit, (int, np.integer)):
-            raise ValueError("Limit must be an integer")
-        if limit is not None and limit < 1:
-            raise ValueError("Limit must be greater than 0")
+        check_limit(limit)
         table = self._table
         if any(one.type.is_time for one in table.columns):
             raise NotImplementedError(

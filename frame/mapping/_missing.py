@@ -14,7 +14,7 @@ import pandas as pd
 from ... import primitives
 from ...primitives.staging import tiered
 from ..align._as_column import as_column
-from ..table._arguments import axis_number, check_flag
+from ..table._arguments import axis_number, check_flag, check_limit
 from ..table._by_pandas import by_pandas
 from ..table._column import NUMBER, Array, Column, fill_missing, missing_rows
 from ..table._filter import filter_rows
@@ -123,10 +123,7 @@ class Missing(NDFrame):
             )  # fmt: skip
         if limit_area is not None:
             return self._filled_in_area(method, limit, limit_area)
-        if limit is not None and not isinstance(limit, (int, np.integer)):
-            raise ValueError("Limit must be an integer")
-        if limit is not None and limit <= 0:
-            raise ValueError("Limit must be greater than 0")
+        check_limit(limit)
         table = self._table
         columns = [fill_missing(column) for column in table.columns]
         positions = [number for number, column in enumerate(columns) if column.can_miss]

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from ..table._arguments import listed_labels
 from ..table._column import Column
 from ..table._distinct_values import through_values
 from ..table._holes import assumes_holes
@@ -145,7 +146,7 @@ def _as_pairs(old: Any, new: Any) -> tuple[Sequence[Any], Sequence[Any]]:
             "Series.replace must specify either 'value', a dict-like 'to_replace', or dict-like "
             "'regex'"
         )
-    keys = list(old) if pd.api.types.is_list_like(old) else [old]
+    keys = listed_labels(old)
     if not pd.api.types.is_list_like(new):
         return keys, [new] * len(keys)
     if len(new) != len(keys):

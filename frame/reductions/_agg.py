@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several reductions at once, by name or by function."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,25 @@ from ._results import table_of_frame, table_of_series, traced_table
 def name_of(func: object) -> Hashable:
     """Returns the label of a reduction in a result."""
     return func if isinstance(func, str) else getattr(func, "__name__", repr(func))
+
+
+def check_labels(wanted: Iterable[Hashable], labels: Labels) -> None:
+    """Raises for labels of no column."""
+    if absent := [label for label in wanted if label not in labels]:
+        raise KeyError(f"Label(s) {absent} do not exist")
+
+
+def named_pairs(named: Options) -> dict[str, tuple[Any, Any]]:
+    """The label and the function of each keyword of `agg`."""
+    pairs: dict[str, tuple[Any, Any]] = {}
+    for name, pair in named.items():
+        pair = (pair.column, pair.aggfunc) if isinstance(pair, pd.NamedAgg) else pair
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            break
+        pairs[name] = pair[0], pair[1]
+    if not pairs or len(pairs) < len(named):
+        raise TypeError("Must provide 'func' or tuples of '(column, aggfunc).")
+    return pairs
 
 
 def apply_one(of: NDFrame, func: object, args: Any, rest: Any) -> Any:
@@ -148,9 +167,7 @@ class FrameAggregation(Transformation, FrameBase):
         if func is None:
             return self._agg_named(named)
         if isinstance(func, dict):
-            absent = [label for label in func if label not in self._labels]
-            if absent:
-                raise KeyError(f"Label(s) {absent} do not exist")
+            check_labels(func, self._labels)
             if any(isinstance(one, dict) for one in func.values()):
                 raise pd.errors.SpecificationError("nested renamer is not supported")
             if any(isinstance(one, (list, tuple)) for one in func.values()):
@@ -174,12 +191,9 @@ class FrameAggregation(Transformation, FrameBase):
     aggregate = agg
 
     def _agg_named(self, named: Options) -> Any:
-        if not named or not all(isinstance(v, tuple) and len(v) == 2 for v in named.values()):
-            raise TypeError("Must provide 'func' or tuples of '(column, aggfunc).")
         parts: dict[Any, dict[str, Any]] = {}
-        for name, (label, one) in named.items():
-            if label not in self._labels:
-                raise KeyError(f"Label(s) [{label!r}] do not exist")
+        for name, (label, one) in named_pairs(named).items():
+            check_labels([label], self._labels)
             value = self._series_at(self._labels.position(label)).agg(one)
             parts.setdefault(label, {})[name] = value
         columns = {label: pd.Series(values) for label, values in parts.items()}

@@ -287,7 +287,7 @@ class FrameCorrelation(FramePairs, FrameBase):
                 check_number(column, label, op)
         frame: Any = self
         if check_flag(numeric_only, "numeric_only"):
-            frame = self._columns_at(self._pick(lambda column: column.counts_as_number))
+            frame = self._of_numbers()
         table, labels = frame._table, frame._labels
         numbers = [
             as_number(column, label, table.num_rows, op)

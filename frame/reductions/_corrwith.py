@@ -64,7 +64,7 @@ class FrameCorrelationWith(FrameBase):
             )  # fmt: skip
         check_method(method, "corrwith")
         is_numeric_only = check_flag(numeric_only, "numeric_only")
-        this = self._numbers_of(self) if is_numeric_only else self
+        this = self._of_numbers() if is_numeric_only else self
         if isinstance(other, SeriesBase):
             if is_across:
                 raise NotImplementedError(
@@ -75,16 +75,13 @@ class FrameCorrelationWith(FrameBase):
             raise TypeError(
                 f"corrwith: other must be a JaxFrame or a JaxSeries, got {type(other).__name__}."
             )
-        that = self._numbers_of(other) if is_numeric_only else other
+        that = other._of_numbers() if is_numeric_only else other
         if any(one.kind == "object" for one in (*this._table.columns, *that._table.columns)):
             return by_pandas(
                 this, "corrwith: columns of objects", "Convert them with astype first.",
                 lambda data: data.corrwith(that.to_pandas(), axis=axis, drop=drop),
             )  # fmt: skip
         return _of_frames(this, that, is_across, drop)
-
-    def _numbers_of(self, frame: FrameBase) -> Any:
-        return frame._columns_at(frame._pick(lambda column: column.counts_as_number))
 
     def _with_series(self, other: Any, statistic: Statistic) -> Any:
         table = self._table

@@ -211,9 +211,7 @@ class FrameQuantiles(FrameBase):
         return frame._like(_table_of(quantiles, table, q_array))
 
     def _numbers(self, numeric_only: bool) -> Any:
-        if not check_flag(numeric_only, "numeric_only"):
-            return self
-        return self._columns_at(self._pick(lambda column: column.counts_as_number))
+        return self._of_numbers() if check_flag(numeric_only, "numeric_only") else self
 
     def idxmin(self, axis: Axis = 0, skipna: bool = True, numeric_only: bool = False) -> Any:
         """The label of the first least value of each column or row; see `idxmax`."""

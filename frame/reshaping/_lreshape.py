@@ -5,8 +5,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from ..combining._concat import concat
-from ..table._arguments import check_flag
-from ..table._ndframe import FrameBase
+from ..table._arguments import check_flag, given_frame
 
 
 def lreshape(
@@ -34,12 +33,7 @@ def lreshape(
         2    a   7
         3    b   8
     """
-    if not isinstance(data, FrameBase):
-        raise TypeError(
-            f"lreshape: the first argument must be a JaxFrame, got {type(data).__name__}. "
-            "Convert it by from_pandas() or JaxFrame()."
-        )
-    frame: Any = data
+    frame = given_frame(data, "lreshape")
     lists = [list(labels) for labels in groups.values()]
     if not lists or not lists[0]:
         raise ValueError(f"lreshape: groups must hold lists of labels, got {groups!r}.")

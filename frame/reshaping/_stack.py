@@ -14,7 +14,7 @@ from ..combining._concat_rows import (
     piece_of_rows,
 )
 from ..combining._interleaved_rows import interleaved_rows
-from ..table._column_labels import Labels
+from ..table._column_labels import Labels, numbered_columns
 from ..table._ndframe import FrameBase
 from ..table._row_index import RANGE, RowIndex
 from ..table._types import LabelOrLabels, LevelOrLevels
@@ -41,7 +41,7 @@ class FrameStack(FrameBase):
             raise NotImplementedError("stack: future_stack must be True. Use dropna() afterwards.")
         table = self._table
         # Let pandas stack one row of column positions.
-        stacked: Any = _numbered(self._labels).stack(level, future_stack=True)
+        stacked: Any = numbered_columns(self._labels.index).stack(level, future_stack=True)
         num_pieces = len(stacked)
         if not num_pieces:
             raise NotImplementedError("stack: the frame must have columns, got none.")
@@ -88,7 +88,7 @@ class FrameStack(FrameBase):
         """
         table = self._table
         # Let pandas melt one row of column positions, and check the arguments.
-        melted: Any = _numbered(self._labels).melt(
+        melted: Any = numbered_columns(self._labels.index).melt(
             id_vars, value_vars, var_name, value_name, col_level
         )
         if not len(melted):
@@ -115,10 +115,3 @@ class FrameStack(FrameBase):
         level_columns = rows.columns[len(ids) + 1 :]
         index = RowIndex(level_columns, table.index.names) if level_columns else RANGE
         return self._make_frame(columns, Labels(melted.columns), rows.replace(index=index))
-
-
-def _numbered(labels: Labels) -> pd.DataFrame:
-    """A frame of pandas with one row, the positions of the columns."""
-    numbered = pd.DataFrame([range(len(labels))], dtype=object)
-    numbered.columns = labels.index
-    return numbered

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..table._arguments import given_frame, listed_labels
 from ..table._dtypes import narrowed
 from ..table._ndframe import FrameBase
 from ..table._tracing import is_traced
@@ -44,18 +45,13 @@ def wide_to_long(
         >>> wide_to_long(frame, "x", i="k", j="n").to_pandas().x.to_dict()
         {('a', 1): 1, ('b', 1): 2, ('a', 2): 3, ('b', 2): 4}
     """
-    if not isinstance(df, FrameBase):
-        raise TypeError(
-            f"wide_to_long: the first argument must be a JaxFrame, got {type(df).__name__}. "
-            "Convert it by from_pandas() or JaxFrame()."
-        )
-    if is_traced(df._table.num_rows, df._table.columns):
+    frame = given_frame(df, "wide_to_long")
+    if is_traced(frame._table.num_rows, frame._table.columns):
         raise NotImplementedError(
             "wide_to_long: inside jit rows cannot be checked. Use melt() for each stub."
         )
-    frame: Any = df
-    stubs, ids = _listed(stubnames), _listed(i)
-    labels = list(df._labels)
+    stubs, ids = listed_labels(stubnames), listed_labels(i)
+    labels = list(frame._labels)
     if any(stub in labels for stub in stubs):
         raise ValueError("stubname can't be identical to a column name")
     if bool(frame[ids].duplicated().any()):
@@ -78,16 +74,12 @@ def wide_to_long(
             result[stub.rstrip(sep)] = column["value"]
     assert result is not None
     result = result.rename(columns={"value": stubs[0].rstrip(sep)})
-    result[j] = narrowed(pd.Series(_as_numbers(suffixes)).repeat(len(df))).to_numpy()
+    result[j] = narrowed(pd.Series(_as_numbers(suffixes)).repeat(len(frame))).to_numpy()
     if len(ids) > 1:
         # As in pandas, the suffixes of a row stand together.
-        order = np.arange(len(result)).reshape(len(suffixes), len(df)).T.ravel()
+        order = np.arange(len(result)).reshape(len(suffixes), len(frame)).T.ravel()
         result = result.take(order)
     return result.set_index([*ids, j])
-
-
-def _listed(names: Any) -> list[Any]:
-    return list(names) if pd.api.types.is_list_like(names) else [names]
 
 
 def _suffixes(labels: Sequence[object], stub: str, sep: str, suffix: str) -> dict[str, str]:

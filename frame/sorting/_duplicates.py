@@ -173,24 +173,23 @@ def _first_rows_on_host(column: Column, table: Table) -> np.ndarray | None:
 class FrameDuplicates(Duplicates, FrameBase):
     """Duplicate rows of a frame."""
 
-    def _compared(self, subset: Any, caller: str) -> Sequence[Column]:
+    def _compared(self, subset: LabelOrLabels, caller: str) -> Sequence[Column]:
         """The columns that decide whether rows are equal."""
+        return [self._table.columns[at] for at in self._positions_compared(subset, caller)]
+
+    def _positions_compared(self, subset: Any, caller: str) -> Sequence[int]:
         if subset is None:
-            positions = list(range(len(self._labels)))
-        else:
-            if isinstance(subset, Iterator):
-                raise TypeError(
-                    f"{caller}: subset must be a label or a list of them, got {subset!r}."
-                )
-            is_label = isinstance(subset, str) or not np.iterable(subset)
-            is_one = is_label or (isinstance(subset, tuple) and subset in self._labels.index)
-            labels = [subset] if is_one else list(subset)
-            if not labels and len(self._labels):
-                raise ValueError(f"{caller}: subset must name a column, got {subset!r}.")
-            if absent := self._labels.absent(labels, may_be_parts=False):
-                raise absent
-            positions = [position for label in labels for position in self._labels.positions(label)]
-        return [self._table.columns[position] for position in positions]
+            return range(len(self._labels))
+        if isinstance(subset, Iterator):
+            raise TypeError(f"{caller}: subset must be a label or a list of them, got {subset!r}.")
+        is_label = isinstance(subset, str) or not np.iterable(subset)
+        is_one = is_label or (isinstance(subset, tuple) and subset in self._labels.index)
+        labels = [subset] if is_one else list(subset)
+        if not labels and len(self._labels):
+            raise ValueError(f"{caller}: subset must name a column, got {subset!r}.")
+        if absent := self._labels.absent(labels, may_be_parts=False):
+            raise absent
+        return [position for label in labels for position in self._labels.positions(label)]
 
     def duplicated(self, subset: LabelOrLabels = None, keep: object = "first") -> Any:
         """Flags rows that equal an earlier row; missing values are equal to each other."""

@@ -287,16 +287,18 @@ class FrameValueCounts(ValueCounts, FrameBase):
             One column gives a one-level index, even if it is passed in a list. Categories raise,
             because pandas also counts combinations that do not occur.
         """
-        columns = self._compared(subset, "value_counts")
-        is_one = isinstance(subset, (str, tuple)) or not np.iterable(subset)
-        labels = self._labels if subset is None else [subset] if is_one else list(subset)
+        # A tuple is one label.
+        subset = [subset] if isinstance(subset, tuple) else subset
+        positions = self._positions_compared(subset, "value_counts")
+        columns = [self._table.columns[at] for at in positions]
+        labels = [self._labels[at] for at in positions]
         for column, label in zip(columns, labels, strict=True):
             if column.kind == "category":
                 raise NotImplementedError(
                     f"value_counts: column {label!r} must not be a category, because pandas counts "
                     "absent categories too. Cast it with astype('str'), or count the series alone."
                 )
-        return self._count_values(columns, list(labels), normalize, sort, ascending, dropna)
+        return self._count_values(columns, labels, normalize, sort, ascending, dropna)
 
     def mode(self, axis: Axis = 0, numeric_only: bool = False, dropna: bool = True) -> Any:
         """The most frequent values of each column, sorted."""

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shared argument checks."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax
 import numpy as np
+import pandas as pd
 
 from ._layout import Layout
 from ._ndframe import FrameBase, NDFrame
@@ -35,6 +36,31 @@ def listed(value: object) -> list[Any]:
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
+def piped(of: object, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """What `pipe` returns: a function of an object, which is its first argument or a named one."""
+    if not isinstance(func, tuple):
+        return func(of, *args, **kwargs)
+    func, keyword = func
+    if keyword in kwargs:
+        raise ValueError(f"{keyword} is both the pipe target and a keyword argument")
+    return func(*args, **{keyword: of}, **kwargs)
+
+
+def listed_labels(labels: Any) -> list[Any]:
+    """One label, or several in anything like a list, as a list."""
+    return list(labels) if pd.api.types.is_list_like(labels) else [labels]
+
+
+def given_frame(data: object, caller: str) -> Any:
+    """The first argument of a function of frames; raises unless it is one of ours."""
+    if isinstance(data, FrameBase):
+        return data
+    raise TypeError(
+        f"{caller}: the first argument must be a JaxFrame, got {type(data).__name__}. "
+        "Convert it by from_pandas() or JaxFrame()."
+    )
+
+
 def axis_number(axis: Axis, owner: NDFrame) -> int:
     """Converts an axis to 0 (rows) or 1 (columns of a frame)."""
     axis = as_scalar(axis, "axis")
@@ -59,6 +85,16 @@ def check_flag(value: object, name: str, *, may_be_int: bool = False) -> bool:
             f'For argument "{name}" expected type bool, received type {type(value).__name__}.'
         )
     return bool(value)
+
+
+def check_limit(limit: object) -> None:
+    """Validates how many missing values in a row are filled at most."""
+    if limit is None:
+        return
+    if not isinstance(limit, (int, np.integer)):
+        raise ValueError("Limit must be an integer")
+    if limit < 1:
+        raise ValueError("Limit must be greater than 0")
 
 
 # What NumPy's functions pass to methods of the same name, and the values that ask for nothing.

@@ -213,6 +213,13 @@ def frame_of_labels(index: pd.Index) -> pd.DataFrame:
     return pd.DataFrame(np.empty((0, len(index))), columns=index)
 
 
+def numbered_columns(index: pd.Index) -> pd.DataFrame:
+    """A frame of pandas with column labels, and one row: the positions of the columns."""
+    numbered = pd.DataFrame([range(len(index))], dtype=object)
+    numbered.columns = index
+    return numbered
+
+
 def check_unambiguous(label: Hashable, labels: Labels, levels: Sequence[Hashable]) -> None:
     """Raises if a label names both a column and an index level."""
     if label is not None and label in levels and label in labels:

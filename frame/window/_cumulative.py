@@ -290,4 +290,4 @@ def numeric_part(of: NDFrame) -> Any:
             return of
         raise TypeError(f"numeric_only: the series must hold numbers, got {of._only.dtype_name}.")
     assert isinstance(of, FrameBase)
-    return of._columns_at(of._pick(lambda column: column.counts_as_number))
+    return of._of_numbers()
