@@ -41,7 +41,7 @@ from ..table._table import Table
 from ..table._to_host import host_array
 from ..table._tracing import answered_at_once, at_once, is_traced
 from ..table._types import DtypeLike
-from ..table._unsupported import instead_of
+from ..table._unsupported import not_supported
 from ..table._user_functions import as_pandas
 from ._extractall import matches_of_rows
 
@@ -208,8 +208,7 @@ class StringMethods:
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_") and hasattr(pd.Series.str, name):
-            remedy = instead_of("StringMethods", name)
-            raise NotImplementedError(f"str: {name} is not supported. Use {remedy}.")
+            raise not_supported("StringMethods", "str", name)
         raise AttributeError(f"'StringMethods' object has no attribute {name!r}")
 
     # Lengths and counts.

@@ -15,7 +15,7 @@ from ..table._nullable import Family
 from ..table._take import any_flagged, any_missing, settled
 from ..table._tracing import is_traced
 from ..table._units import PER_SECOND, rounded_counts, with_unit
-from ..table._unsupported import instead_of
+from ..table._unsupported import not_supported
 from ..table._wall_times import instants, wall_times
 from ._calendar import part_of
 
@@ -46,8 +46,7 @@ class TimeMethods:
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_") and hasattr(self._pandas.dt, name):
-            remedy = instead_of(type(self).__name__, name)
-            raise NotImplementedError(f"dt: {name} is not supported. Use {remedy}.")
+            raise not_supported(type(self).__name__, "dt", name)
         raise AttributeError(f"'{type(self).__name__}' object has no attribute {name!r}")
 
     @property

@@ -28,7 +28,7 @@ from ..table._time_bins import (
     starts_of_bins,
 )
 from ..table._to_host import host_array
-from ..table._unsupported import LACKING, instead_of
+from ..table._unsupported import LACKING, not_supported
 from ._base import GroupByBase, Grouped
 from ._grouped_column import Groups, Options, Segments
 from ._grouper import Grouping
@@ -65,8 +65,7 @@ class BinReductions:
     def __getattr__(self, name: str) -> Any:
         kind = type(self).__name__
         if name in LACKING[kind]:
-            remedy = instead_of(kind, name)
-            raise NotImplementedError(f"resample: {name} is not supported. Use {remedy}.")
+            raise not_supported(kind, "resample", name)
         return self[name] if not name.startswith("_") else object.__getattribute__(self, name)
 
     def __getitem__(self, key: object) -> Any:

@@ -25,10 +25,11 @@ def lacking(kind: str, name: str) -> LackingError | None:
     return LackingError(f"{kind}.{name} {planned}. Use {entry.instead}.")
 
 
-def instead_of(kind: str, name: str) -> str:
-    """What to use in place of an unsupported name of pandas."""
+def not_supported(kind: str, caller: str, name: str) -> NotImplementedError:
+    """The error for an unsupported name of pandas, with what to use in its place."""
     entry = LACKING[kind].get(name)
-    return "to_pandas()" if entry is None else entry.instead
+    instead = "to_pandas()" if entry is None else entry.instead
+    return NotImplementedError(f"{caller}: {name} is not supported. Use {instead}.")
 
 
 # Names and their alternative, in which {} is the name, for classes and a status.

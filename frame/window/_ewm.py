@@ -11,10 +11,12 @@ import pandas as pd
 from ..table._arguments import check_flag
 from ..table._column import Column, as_floats
 from ..table._dtypes import wide
+from ..table._layout import Layout
 from ..table._ndframe import NDFrame
-from ..table._unsupported import LACKING, instead_of
+from ..table._unsupported import LACKING, not_supported
 from ._ewm_scans import ScanPlan, weighted, weighted_pairs
 from ._paired_windows import PairedWindows, WindowRows
+from ._row_windows import without_bools
 
 
 class Decay(NamedTuple):
@@ -41,8 +43,7 @@ class ExponentialWindows(PairedWindows):
 
     def __getattr__(self, name: str) -> Any:
         if name in LACKING["ExponentialWindows"]:
-            remedy = instead_of("ExponentialWindows", name)
-            raise NotImplementedError(f"ewm: {name} is not supported. Use {remedy}.")
+            raise not_supported("ExponentialWindows", "ewm", name)
         raise AttributeError(f"ewm windows have no attribute {name!r}")
 
     def mean(self, numeric_only: bool = False) -> Any:
@@ -141,7 +142,7 @@ class ExponentialWindows(PairedWindows):
 
     def _numbers(self, method: str, numeric_only: bool) -> Any:
         if check_flag(numeric_only, "numeric_only") and self._of.ndim == 2:
-            return self._of._columns_at(self._of._pick(lambda c: c.is_numeric and not c.is_bool))
+            return without_bools(self._of)
         return self._of
 
     def _check_numbers(self, of: NDFrame) -> None:
@@ -151,24 +152,22 @@ class ExponentialWindows(PairedWindows):
         self, columns: Sequence[Column], last: Column, rows: WindowRows, how: str
     ) -> Sequence[Column]:
         *data, other = (as_floats(column).data for column in (*columns, last))
-        alpha, min_periods, adjust, ignore_na = self._how
-        least = np.int32(max(min_periods, 1))
-        plan = ScanPlan(how, adjust, ignore_na, rows.table.layout)
-        numbers = np.asarray(alpha, wide(np.float64)), least
-        results = weighted_pairs(tuple(data), other, rows.segment_ids, *numbers, plan)
+        settings = self._settings(how, rows.table.layout)
+        results = weighted_pairs(tuple(data), other, rows.segment_ids, *settings)
         return list(map(Column, results))
 
+    def _settings(self, statistic: str, layout: Layout) -> tuple[np.ndarray, np.int32, ScanPlan]:
+        """The decay, the least number of values, and what is computed."""
+        alpha, min_periods, adjust, ignore_na = self._how
+        plan = ScanPlan(statistic, adjust, ignore_na, layout)
+        return np.asarray(alpha, wide(np.float64)), np.int32(max(min_periods, 1)), plan
+
     def _take(self, statistic: str, numeric_only: bool) -> Any:
-        of = self._of
-        if numeric_only and of.ndim == 2:
-            of = of._columns_at(of._pick(lambda c: c.is_numeric and not c.is_bool))
+        of = without_bools(self._of) if numeric_only and self._of.ndim == 2 else self._of
         _check_numbers(of)
         of, segment_ids = self._segmented(of)
         data = tuple(as_floats(column).data for column in of._table.columns)
-        alpha, min_periods, adjust, ignore_na = self._how
-        least = np.int32(max(min_periods, 1))
-        plan = ScanPlan(statistic, adjust, ignore_na, of._layout)
-        results = weighted(data, segment_ids, np.asarray(alpha, wide(np.float64)), least, plan)
+        results = weighted(data, segment_ids, *self._settings(statistic, of._layout))
         return of._with_columns(map(Column, results))
 
 

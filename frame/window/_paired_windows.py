@@ -16,7 +16,7 @@ from ..table._dtypes import wide
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._table import Table
 from ..table._take import resized
-from ._row_windows import RowWindows
+from ._row_windows import RowWindows, without_bools
 
 
 class WindowRows(NamedTuple):
@@ -55,7 +55,7 @@ class PairedWindows(RowWindows):
         elif not isinstance(other, NDFrame):
             raise ValueError("other must be a DataFrame or Series")
         elif numeric_only and isinstance(other, FrameBase):
-            other = other._columns_at(other._pick(lambda c: c.is_numeric and not c.is_bool))
+            other = without_bools(other)
         if not same_labels(of._table, other._table):
             raise NotImplementedError(
                 f"{method}: both must have the same row labels, in the same order. Call align() "

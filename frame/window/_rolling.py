@@ -16,7 +16,7 @@ from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._table import Count, is_row
 from ..table._tracing import at_once, is_traced
 from ..table._types import LabelOrLabels
-from ..table._unsupported import LACKING, instead_of
+from ..table._unsupported import LACKING, not_supported
 from ._cumulative import Cumulative
 from ._diff import Changes
 from ._ewm import ExponentialWindowMethods
@@ -30,6 +30,7 @@ from ._reduce_windows import (
     WindowReduction,
     reduce_windows,
 )
+from ._row_windows import without_bools
 from ._shift import Shifting
 from ._time_windows import check_times, reduce_spans
 from ._window_apply import WindowApply
@@ -76,9 +77,7 @@ class Windows(WindowApply, WindowStatistics):
             raise AttributeError(name)
         kind = "rolling" if self._window is not None else "expanding"
         if name in LACKING["Windows"]:
-            raise NotImplementedError(
-                f"{kind}: {name} is not supported. Use {instead_of('Windows', name)}."
-            )
+            raise not_supported("Windows", kind, name)
         raise AttributeError(f"{kind} windows have no attribute {name!r}")
 
     def _take(self, how: WindowReduction, numeric_only: bool, q: object = None) -> Any:
@@ -156,8 +155,7 @@ class Windows(WindowApply, WindowStatistics):
         if on is None or isinstance(result, SeriesBase) or on.name in table.index.names:
             return result
         labels = list(result._labels)
-        before = labels if on.before is None else on.before
-        at = sum(label in before for label in labels)
+        at = on.place(labels)
         columns = [*table.columns[:at], column, *table.columns[at:]]
         names = [*labels[:at], on.name, *labels[at:]]
         return result._make_frame(columns, Labels.of(names, result._labels.index.names), table)
@@ -175,7 +173,7 @@ class Windows(WindowApply, WindowStatistics):
             if self._of._only.is_numeric and not self._of._only.is_bool:
                 return self._of
             raise NotImplementedError(f"Rolling.{method} does not implement numeric_only")
-        return self._of._columns_at(self._of._pick(lambda c: c.is_numeric and not c.is_bool))
+        return without_bools(self._of)
 
     def _reach(self, capacity: int) -> tuple[RowSpan, bool]:
         if self._window is None:

@@ -94,9 +94,7 @@ class WindowApply:
         rows: Any = source.to_pandas()
         if on is not None:
             column = source._make_series(on.column, on.name).to_pandas()
-            labels = list(rows.columns)
-            before = labels if on.before is None else on.before
-            rows.insert(sum(label in before for label in labels), on.name, column.array)
+            rows.insert(on.place(list(rows.columns)), on.name, column.array)
         rows = self._groups_of(rows)
         if self._window is None:
             windows = rows.expanding(self._min_periods)

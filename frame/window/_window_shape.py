@@ -31,6 +31,11 @@ class OnColumn(NamedTuple):
     column: Column
     before: Sequence[Hashable] | None
 
+    def place(self, labels: Sequence[Hashable]) -> int:
+        """Where pandas puts the column among others."""
+        before = labels if self.before is None else self.before
+        return sum(label in before for label in labels)
+
 
 class WindowShape(NamedTuple):
     """The checked arguments of `rolling` and `expanding`.
