@@ -99,6 +99,22 @@ def _repeated(repeats: np.ndarray) -> Sequence[Any]:
     )
 
 
+def _merged(a: np.ndarray, b: np.ndarray, values: np.ndarray) -> Sequence[Any]:
+    keys = np.concatenate([a, b])
+    order = np.argsort(keys, kind="stable")
+    return keys[order], np.concatenate([values, values])[order]
+
+
+def _shared(a: np.ndarray, b: np.ndarray) -> Sequence[Any]:
+    found = np.intersect1d(a, b)
+    return np.pad(found, (0, len(a) - len(found))), len(found)
+
+
+def _factorized(keys: np.ndarray) -> Sequence[Any]:
+    found, groups = np.unique(keys, return_inverse=True)
+    return groups, np.pad(found, (0, len(keys) - len(found))), len(found)
+
+
 def _bucket_order(ids: np.ndarray) -> Sequence[Any]:
     order = np.argsort(ids, kind="stable")
     inverse = np.empty_like(order)
@@ -267,6 +283,27 @@ CASES: dict[str, Case] = {
     "repeat_rows": Case(
         lambda r, n: (_ints(r, n, 3),), lambda c: local.repeat_rows(c, capacity=len(c)),
         _repeated, 12,
+    ),
+    "merge i32": Case(
+        lambda r, n: tuple(np.sort(_few(r, n)) for _ in range(2)), local.merge,
+        lambda a, b: (np.sort(np.concatenate([a, b])),), 16,
+    ),
+    "merge f32 with i32": Case(
+        lambda r, n: (*(np.sort(_special_floats(r, n)) for _ in range(2)), _ints(r, n, 9)),
+        lambda a, b, v: local.merge(a, b, values=(v, v)),
+        _merged, 32, is_timed=False,
+    ),
+    "searchsorted i32": Case(
+        lambda r, n: (np.sort(_words(r, n, np.int32)), _words(r, n, np.int32)),
+        local.searchsorted, lambda k, q: (np.searchsorted(k, q),), 12,
+    ),
+    "set_intersection i32": Case(
+        lambda r, n: (_few(r, n), _few(r, n)),
+        lambda a, b: local.set_intersection(a, b, capacity=len(a)),
+        _shared, 12, is_timed=False,
+    ),
+    "factorize i32": Case(
+        lambda r, n: (_few(r, n),), local.factorize, _factorized, 12,
     ),
     "histogram f32 256": Case(
         lambda r, n: (_floats(r, n),),

@@ -55,8 +55,9 @@ def merge(
         ValueError: numbers of columns, structures of values or lengths differ.
 
     Cost:
-        Work O(a_rows + b_rows) on CPU, O((a_rows + b_rows) x log rows) elsewhere: a search, or on
-        TPU and with the CUDA kernels a sort. No communication.
+        Work O(a_rows + b_rows) on CPU, and with the CUDA kernels for keys of one word;
+        O((a_rows + b_rows) x log rows) elsewhere: a search, or on TPU and with the CUDA kernels a
+        sort. No communication.
 
     Guarantees:
         Stable: equal keys of `a` come before those of `b`. Deterministic; differentiable in

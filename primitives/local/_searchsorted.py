@@ -38,8 +38,8 @@ def searchsorted(
         ValueError: numbers of columns differ, or `side` is unknown.
 
     Cost:
-        Work O(queries x log rows); on TPU, and with the CUDA kernels, for many queries a sort of
-        rows and queries. No communication.
+        Work O(queries x log rows); for many queries a sort of rows and queries on TPU, and with
+        the CUDA kernels if the rows exceed a cache. No communication.
 
     Guarantees:
         Deterministic. NaN comes after every number, and all NaNs are equal.

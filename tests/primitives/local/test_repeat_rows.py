@@ -36,6 +36,9 @@ def test_negative_numbers_count_as_zero():
     repeats = np.array([2, -3, 1], np.int32)
     actual = local.repeat_rows(repeats, capacity=4)
     oracles.assert_same_bits(tuple(actual), oracles.repeat_rows(repeats, 4))
+    # In 32 bits this one is 7.
+    actual = local.repeat_rows(np.array([2, 7 - 2**32, 1]), capacity=4)
+    oracles.assert_same_bits(tuple(actual), oracles.repeat_rows(repeats, 4))
 
 
 def test_a_count_past_2_31_saturates():
