@@ -15,6 +15,7 @@ from .stream._lazy_frame import FramePlanning
 from .table._dictionary import encode_objects
 from .table._from_host import column_from, index_from
 from .table._layout import layout_of
+from .table._lazy_base import check_evaluated
 from .table._ndframe import NDFrame, SeriesBase
 from .table._table import Table, as_count
 from .table._types import DtypeLike, Sharding
@@ -80,6 +81,7 @@ class JaxSeries(EagerSeries):
         sharding: Sharding = None,
     ):
         layout = layout_of(sharding, "JaxSeries")
+        check_evaluated(data, "JaxSeries")
         if isinstance(data, SeriesBase):
             given: Any = data
             given = given if index is None else given.reindex(index)

@@ -8,6 +8,7 @@ import jax
 import pandas as pd
 
 from ._frame import JaxFrame, JaxSeries
+from .table._lazy_base import is_recorded
 from .table._types import LabelOrLabels
 
 
@@ -82,6 +83,9 @@ def isna(obj: object) -> Any:
         >>> isna(JaxSeries([1.0, None])).tolist()
         [False, True]
     """
+    if is_recorded(obj):
+        recorded: Any = obj
+        return recorded.isna()
     return pd.isna(obj) if _is_of_host(obj) else _checked(obj, "isna", JaxFrame, JaxSeries).isna()
 
 
@@ -93,6 +97,9 @@ def notna(obj: object) -> Any:
         >>> notna(JaxSeries([1.0, None])).tolist()
         [True, False]
     """
+    if is_recorded(obj):
+        recorded: Any = obj
+        return recorded.notna()
     return (
         pd.notna(obj) if _is_of_host(obj) else _checked(obj, "notna", JaxFrame, JaxSeries).notna()
     )

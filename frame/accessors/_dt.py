@@ -12,7 +12,7 @@ from ..table._column_labels import Labels
 from ..table._distinct_values import through_values
 from ..table._recode import strings_at
 from ..table._tracing import at_once, is_traced
-from ..table._units import PER_SECOND, rounded_counts
+from ..table._units import PER_SECOND, starts_of_days
 from ..table._wall_times import converted, localized
 from ._calendar import SECONDS_PER_DAY, part_of, total_seconds
 from ._period import periods_of_times
@@ -116,7 +116,7 @@ class DatetimeMethods(TimeMethods):
     def date(self) -> Any:
         """The dates, as objects, or as Arrow's dates of a column of Arrow's dtype."""
         step = np.int64(PER_SECOND[self.unit] * SECONDS_PER_DAY)
-        days, _ = at_once(rounded_counts, self._walls.data, "floor", step)
+        days = at_once(starts_of_days, self._walls.data, step)
         if self._column.family == "arrow":
             counts = jnp.where(days == NAT, np.int64(NAT), days // step)
             return self._series._with_column(Column(counts, None, _DATES))
@@ -205,7 +205,7 @@ class DatetimeMethods(TimeMethods):
             )
         if letters <= set("YmdjaAbByuwUWGVFDCegh%"):
             step = np.int64(PER_SECOND[self.unit] * SECONDS_PER_DAY)
-            days, _ = at_once(rounded_counts, self._walls.data, "floor", step)
+            days = at_once(starts_of_days, self._walls.data, step)
             times = self._walls.with_arrays((days, None))
         strings = through_values(
             times,

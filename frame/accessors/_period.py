@@ -13,7 +13,7 @@ from ..table._column import NAT, Array, Column, ColumnType
 from ..table._distinct_values import through_values
 from ..table._ndframe import SeriesBase
 from ..table._table import Table
-from ..table._units import coarser, rounded_counts
+from ..table._units import coarser, starts_of_days
 from ._calendar import SECONDS_PER_DAY, part_of
 
 # The periods that the device counts from the parts of a date: how many a year has.
@@ -39,8 +39,7 @@ def periods_of_times(walls: Column, table: Table, freq: object, per_second: int)
             counts = _of_years(walls.data, year, place, np.int64(_PER_YEAR[name]))
         return Column(counts, None, ColumnType("period", freq=name))
     if name.split("-")[0] in ("B", "W", "Q", "Y"):
-        days, _ = rounded_counts(walls.data, "floor", step)
-        walls = walls.with_arrays((days, None))
+        walls = walls.with_arrays((starts_of_days(walls.data, step), None))
     return through_values(
         walls, table.num_rows, table.layout, lambda times: times.dt.to_period(freq), "dt.to_period"
     )

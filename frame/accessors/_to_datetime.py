@@ -13,6 +13,7 @@ from ...primitives.staging import tiered
 from ..table._column import NAT, Array, Column, ColumnType
 from ..table._from_host import check_width
 from ..table._layout import Layout
+from ..table._lazy_base import check_evaluated
 from ..table._ndframe import FrameBase, SeriesBase, as_series
 from ..table._recode import as_string, look_up
 from ..table._table import Count, Table, is_row
@@ -93,6 +94,7 @@ def to_datetime(
     del cache
     if errors not in ("raise", "coerce"):
         raise ValueError(f"to_datetime: errors must be 'raise' or 'coerce', got {errors!r}.")
+    check_evaluated(arg, "to_datetime")
     if not isinstance(origin, str) or origin != "unix":
         raise NotImplementedError("to_datetime: origin must be 'unix'. Add the origin afterwards.")
     if isinstance(arg, FrameBase):

@@ -10,6 +10,7 @@ import pandas as pd
 from ..table._column import ColumnType
 from ..table._distinct_values import through_values
 from ..table._from_host import check_width
+from ..table._lazy_base import check_evaluated
 from ..table._ndframe import FrameBase, SeriesBase, as_series
 from ..table._recode import as_string
 from ..table._untyped import untyped_pandas
@@ -51,6 +52,7 @@ def to_timedelta(arg: Any, unit: str | None = None, errors: str = "raise") -> An
     """
     if errors not in ("raise", "coerce"):
         raise ValueError("errors must be one of 'raise', or 'coerce'.")
+    check_evaluated(arg, "to_timedelta")
     if isinstance(arg, FrameBase):
         raise TypeError("arg must be a string, timedelta, list, tuple, 1-d array, or Series")
     options: dict[str, Any] = {"errors": errors}

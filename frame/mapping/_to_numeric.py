@@ -8,6 +8,7 @@ import pandas as pd
 
 from ..table._column import Column
 from ..table._distinct_values import through_values
+from ..table._lazy_base import check_evaluated
 from ..table._ndframe import SeriesBase, as_series
 from ..table._recode import as_string
 from ..table._untyped import untyped_pandas
@@ -42,6 +43,7 @@ def to_numeric(arg: Any, errors: str = "raise", downcast: object = None) -> Any:
     """
     if errors not in ("raise", "coerce"):
         raise ValueError("invalid error value specified")
+    check_evaluated(arg, "to_numeric")
     if not isinstance(arg, (SeriesBase, jax.Array)):
         parsed: Any = untyped_pandas.to_numeric(arg, errors=errors, downcast=downcast)
         return as_series(parsed) if isinstance(parsed, pd.Series) else parsed

@@ -14,7 +14,7 @@ from ._column import NAT, Array, Column
 from ._layout import ONE_DEVICE, padded
 from ._search import search_rows
 from ._types import Options
-from ._units import rounded_counts
+from ._units import starts_of_days
 from ._untyped import untyped_pandas
 
 # Their bins end with the last moment of a day.
@@ -62,7 +62,7 @@ def outer_bins_of_times(
     _, edges = _bins(ends, rule, None, options)
     unit: Any = column.type.unit
     a_day: Any = pd.Timedelta(1, "D").as_unit(unit)
-    days, _ = rounded_counts(column.data, "floor", np.int64(a_day.to_timedelta64().view(np.int64)))
+    days = starts_of_days(column.data, np.int64(a_day.to_timedelta64().view(np.int64)))
     placed = _on_device(edges)
     return _codes(days, placed, "left"), _codes(column.data, placed, "right")
 

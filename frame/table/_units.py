@@ -175,6 +175,13 @@ def rounded_counts(data: Array, how: str, step: Array) -> tuple[Array, Array]:
 
 
 @tiered
+def starts_of_days(data: Array, step: Array) -> Array:
+    """The first count of each day of `step` counts; the count itself if that overflows 64 bits."""
+    starts, overflows = rounded_counts(data, "floor", step)
+    return jnp.where(overflows, data, starts)
+
+
+@tiered
 def _has_remainder(data: Array, factor: Any, num_rows: Count) -> Array:
     has_rest = (data != NAT) & (data % factor != 0)
     return jnp.any(has_rest & is_row(data.shape[0], num_rows))

@@ -73,3 +73,17 @@ def test_the_module_stands_for_that_of_pandas():
     assert jf.Timestamp is pd.Timestamp
     with jf.option_context("display.max_rows", 5):
         assert jf.get_option("display.max_rows") == 5
+
+
+def test_functions_know_plans_and_expressions():
+    values = jf.JaxFrame({"x": [1.0, None], "s": ["2020-01-01", "x"]})
+    plan = values.lazy()
+    assert jf.isna(plan.x).collect().tolist() == [False, True]
+    assert jf.notnull(plan.x).collect().tolist() == [True, False]
+    assert values[jf.notna(jf.col("x"))].x.tolist() == [1.0]
+    for function in (jf.to_datetime, jf.to_timedelta, jf.to_numeric):
+        for value in (plan.s, jf.col("s")):
+            with pytest.raises(NotImplementedError, match="plans and expressions do not record it"):
+                function(value, errors="coerce")
+    with pytest.raises(NotImplementedError, match=r"got LazySeries\. Call collect\(\) first"):
+        jf.JaxSeries(plan.x)

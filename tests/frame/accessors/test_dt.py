@@ -170,3 +170,16 @@ def test_isocalendar():
     assert_parity(parts, days, ways=["eager", "jit"])
     assert_parity(parts, ends, ways=["eager", "mesh"])
     assert_parity(parts, pd.Series(pd.to_datetime(["2020-12-31", None])), ways=["eager", "jit"])
+
+
+def test_days_that_begin_before_the_range():
+    ends = ["1677-09-21T00:12:43.145224193", "2262-04-11T23:47:16.854775807", "NaT"]
+    times = pd.Series(np.array(ends, "M8[ns]"))
+    assert_parity(
+        lambda s: (
+            s.dt.strftime("%Y-%m-%d"), s.dt.strftime("%G-%V-%u"), s.dt.strftime("%j"), s.dt.date,
+            s.dt.to_period("W"), s.dt.to_period("Q"),
+        ),
+        times,
+        ways=["eager"],
+    )  # fmt: skip
