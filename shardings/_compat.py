@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import jax
-import numpy as np
 from jax.core import eval_context
 from jax.extend.core import get_opaque_trace_state
 from jax.sharding import AbstractMesh, AxisType, Mesh, NamedSharding, PartitionSpec
@@ -78,11 +77,6 @@ def is_under_trace() -> bool:
     return get_opaque_trace_state() != _NOTHING_TRACED
 
 
-def is_x64_enabled() -> bool:
-    """Whether JAX's x64 mode is on."""
-    return jax.dtypes.canonicalize_dtype(np.int64).itemsize == 8
-
-
 def option(name: str) -> Callable[[], Any]:
     """Returns a function that reads an option of `jax.config`.
 
@@ -93,6 +87,14 @@ def option(name: str) -> Callable[[], Any]:
     if hasattr(state, "value"):
         return functools.partial(getattr, state, "value")
     return functools.partial(getattr, jax.config, name)
+
+
+_is_x64 = option("jax_enable_x64")
+
+
+def is_x64_enabled() -> bool:
+    """Whether JAX's x64 mode is on."""
+    return bool(_is_x64())
 
 
 def explicit_sharding(array: Any) -> Any:

@@ -221,7 +221,11 @@ class Column:
     @property
     def is_float(self) -> bool:
         """Whether the values are real or complex floats."""
-        return self.kind == "number" and jnp.issubdtype(self.dtype, jnp.inexact)
+        if self.kind != "number":
+            return False
+        dtype = self.dtype
+        # JAX's own dtypes, such as bfloat16, have no kind of NumPy.
+        return dtype.kind in "fc" or (dtype.kind == "V" and jnp.issubdtype(dtype, jnp.inexact))
 
     @property
     def dictionary(self) -> Dictionary:

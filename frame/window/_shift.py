@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ...primitives.staging import tiered
+from ...shardings._compat import is_x64_enabled
 from ..table._arguments import as_scalar, axis_number
 from ..table._by_pandas import by_pandas
 from ..table._column import NAT, Array, Column, ColumnType, fill_missing
@@ -106,16 +107,12 @@ def _filling(column: Column, fill_value: object) -> tuple[Column, Filling]:
         return column, Filling(column.dtype, column.dtype.type(value))
     if column.type.is_counted and fill_value is NO_VALUE:
         return column, Filling(column.dtype, np.int64(NAT))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        if column.kind == "number" and isinstance(fill_value, _PLAIN):
-            # Equal numbers may differ in type and in the sign of zero.
-            shifted: Any = _shifted_number(
-                column.dtype, fill_value, type(fill_value), repr(fill_value)
-            )
-        else:
-            shifted = _one_row(column).shift(1, fill_value=fill_value)
-        row: Any = narrowed(shifted)
+    if column.kind == "number" and isinstance(fill_value, _PLAIN):
+        # Equal numbers may differ in type and in the sign of zero.
+        how = type(fill_value), repr(fill_value), is_x64_enabled()
+        row: Any = _shifted_number(column.dtype, fill_value, how)
+    else:
+        row = _shifted(_one_row(column), fill_value)
     if column.kind == "category":
         return column, Filling(column.dtype, np.int32(row.cat.codes.iloc[0]))
     if column.type.is_time and row.dtype.kind in "mM":
@@ -132,9 +129,15 @@ def _filling(column: Column, fill_value: object) -> tuple[Column, Filling]:
 
 
 @functools.lru_cache(maxsize=256)
-def _shifted_number(dtype: np.dtype, fill_value: Any, of: type, text: str) -> Any:
-    del of, text
-    return pd.Series(np.zeros(1, dtype)).shift(1, fill_value=fill_value)
+def _shifted_number(dtype: np.dtype, fill_value: Any, how: tuple[object, ...]) -> Any:
+    del how
+    return _shifted(pd.Series(np.zeros(1, dtype)), fill_value)
+
+
+def _shifted(row: pd.Series, fill_value: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return narrowed(row.shift(1, fill_value=fill_value))
 
 
 def _one_row(column: Column) -> pd.Series:
