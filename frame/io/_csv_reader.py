@@ -98,6 +98,9 @@ class CsvReader:
                 self._families.pop(str(name), None)
             else:
                 self._families[str(name)] = family
+        self._objects = [
+            str(name) for name, one in (dtype or {}).items() if pd.api.types.is_object_dtype(one)
+        ]
         types = {str(name): arrow_type(one) for name, one in (dtype or {}).items()}
         self._types = {**types, **dict.fromkeys(self._times, pa.string())}
         self._convert: dict[str, Any] = convert
@@ -233,14 +236,21 @@ class CsvReader:
             frame = frame.set_axis([self._given.get(one, one) for one in frame.columns], axis=1)
         by = self._index_col
         if by is None or by is False:
-            return frame
+            return self._with_objects(frame)
         columns = [self._given.get(one, one) for one in self._columns]
         labels = [
             columns[one] if isinstance(one, int) and one not in columns else one
             for one in listed(by)
         ]
         frame = frame.set_index(labels if isinstance(by, (list, tuple)) else labels[0])
+        # Labels of rows have the dtype that pandas infers from objects.
+        frame = self._with_objects(frame)
         index, unnamed = frame._table.index, self._found.unnamed
         return frame._with_index(
             index.named([None if name in unnamed else name for name in index.names])
         )
+
+    def _with_objects(self, frame: Any) -> Any:
+        objects = [self._given.get(name, name) for name in self._objects]
+        objects = [label for label in objects if label in frame._labels]
+        return frame.astype(dict.fromkeys(objects, object)) if objects else frame
