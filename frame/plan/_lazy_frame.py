@@ -7,8 +7,7 @@ from typing import Any, NoReturn, Self
 import pandas as pd
 
 from ..indexing._select import as_items, named
-from ..indexing._shape import piped
-from ..table._arguments import listed
+from ..table._arguments import listed, piped
 from ..table._expressions import is_expression
 from ..table._ndframe import FrameBase, NDFrame
 from ..table._suggestions import resembling
