@@ -173,3 +173,27 @@ def energy_by_hour(pd):
     profile = df.pivot_table(index="hour", columns="day", values="kwh", aggfunc="mean").head(5)
     peak = df.between_time("17:00", "20:00")["kwh"].max()
     return df.head(8), daily, profile, peak, df.groupby("tariff", observed=True)["cost"].sum()
+
+
+def uneven_readings(pd):
+    index = pd.to_datetime(
+        [
+            "2024-01-01 00:00",
+            "2024-01-01 00:07",
+            "2024-01-01 00:31",
+            "2024-01-01 01:15",
+            "2024-01-01 01:16",
+            "2024-01-01 03:00",
+        ]
+    )
+    s = pd.Series([1.0, 2.0, np.nan, 4.0, 8.0, 3.0], index=index, name="v")
+    bins = s.resample("30min")
+    out = pd.DataFrame({"mean": bins.mean(), "n": bins.count(), "last": bins.last()})
+    out["range"] = bins.apply(lambda x: x.max() - x.min() if len(x) else np.nan)
+    out["filled"] = out["mean"].interpolate(method="time")
+    spans = s.rolling("45min", closed="both").agg(["min", "max", "count"])
+    both = pd.DataFrame({"a": s, "b": s.to_numpy()[::-1]})
+    pairs = both.rolling(2).agg({"a": "sum", "b": ["min", "max"]})
+    pairs.columns = pairs.columns.map("_".join)
+    gaps = s.index.to_series().diff().dt.total_seconds().div(60)
+    return out, spans, pairs, gaps.describe(), s.asof(pd.Timestamp("2024-01-01 02:00"))

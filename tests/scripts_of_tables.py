@@ -385,3 +385,17 @@ def weather(pd):
         weekly,
         anomaly.abs().nlargest(3),
     )
+
+
+def dicts_in_a_column(pd):
+    df = pd.DataFrame({"k": ["a", "b"], "v": [{"z": 1}, {"z": 2, "w": 3}]})
+    wide = pd.concat([df["k"], df["v"].apply(pd.Series)], axis=1)
+    names = pd.Series(["Ann Lee", "Bob Ray"], name="name")
+    parts = names.apply(lambda n: pd.Series(n.split(), index=["first", "last"]))
+    sizes = names.str.split().apply(pd.Series)
+    named = parts.set_index(pd.Index(["y", "x"]))
+    lengths = named["last"].str.len().rename("n")
+    side = pd.concat([named, lengths], axis=1, sort=True)
+    wide["total"] = wide[["z", "w"]].sum(axis=1)
+    long = wide.melt("k", value_vars=["z", "w"]).dropna()
+    return wide, parts, sizes, side, long, parts.to_dict("records")
