@@ -92,6 +92,18 @@ def _concat_origins(call: RecordedCall) -> Origins:
     return tuple({one: one for one in node.labels if one in present} for node in call.inputs)
 
 
+def _concat_reads(call: RecordedCall, wanted: Labels) -> tuple[Labels, ...]:
+    """One column of each input that has none of those wanted.
+
+    Its rows have missing values there, which decide dtypes; pandas does not count inputs without a
+    column.
+    """
+    return tuple(
+        frozenset(node.labels[:1] if wanted.isdisjoint(node.labels) else ())
+        for node in call.inputs
+    )
+
+
 JOINS: dict[str, Relation] = {
     "merge": Relation(
         _merge,
@@ -106,7 +118,7 @@ JOINS: dict[str, Relation] = {
         "appends",
         keeps_labels=unless("ignore_index"),
         origins=_concat_origins,
-        reads_of_each=lambda call, wanted: (frozenset(),) * len(call.inputs),
+        reads_of_each=_concat_reads,
         streams="appends",
     ),
 }

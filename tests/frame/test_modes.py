@@ -188,6 +188,14 @@ FOUND = {
             pa.table({"y": pa.array([None], pa.binary())}),
         ],
     ),
+    "counts of a column that one part lacks": (
+        ["concat([f, g], ignore_index=True)", "f['i8'].value_counts()"],
+        [pa.table({"i8": pa.array([-128, 0], pa.int8())}), pa.table({"x": [1.5]})],
+    ),
+    "counts of a column of no rows that one part lacks": (
+        ["concat([f, g], ignore_index=True)", "f['i8'].value_counts()"],
+        [pa.table({"i8": pa.array([], pa.int8())}), pa.table({"x": pa.array([], pa.int8())})],
+    ),
     "a key beside objects that are not there": (
         ["merge(f, g, on='k', how='inner')"],
         [pa.table({"k": [3, 0]}), pa.table({"k": pa.array([], pa.binary()), "x": []})],
