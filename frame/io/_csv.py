@@ -5,7 +5,6 @@ import os
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-import pandas as pd
 import pyarrow as pa
 from pandas.api.extensions import no_default
 from pyarrow import csv
@@ -13,7 +12,6 @@ from pyarrow import csv
 from ..table._layout import layout_of
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._object_functions import as_texts
-from ._csv_by_pandas import PANDAS_ONLY, argument_for_pandas, read_by_pandas
 from ._csv_lines import csv_text
 from ._csv_options import CsvFormat, check_rest
 from ._csv_reader import CsvLabels, CsvReader, CsvValues
@@ -27,14 +25,14 @@ def read_csv(
     *,
     sep: Any = no_default,
     delimiter: str | None = None,
-    header: int | str | Sequence[int] | None = "infer",
+    header: int | str | None = "infer",
     names: Sequence[Hashable] | None = None,
     index_col: object = None,
     usecols: object = None,
     dtype: object = None,
     true_values: Sequence[str] | None = None,
     false_values: Sequence[str] | None = None,
-    skiprows: Any = None,
+    skiprows: int | None = None,
     nrows: int | None = None,
     na_values: object = None,
     keep_default_na: bool = True,
@@ -64,26 +62,22 @@ def read_csv(
     On a mesh of several processes each process reads its own part of the lines of a file, so values
     must not contain line breaks. The types are those of all lines.
 
-    pandas reads what Arrow does not, in one process, with a warning: lines with too few values, a
-    `sep` of several characters or None, lists of `skiprows` and `header`, categories, and
-    `converters`, `quoting`, `skipfooter`, `skipinitialspace` and the like.
-
     Differences from pandas:
         Arrow infers the types: it parses ISO 8601 times without `parse_dates`. Integers that
         neither int64 nor uint64 holds raise, unless a dtype is given.
 
     Args:
         filepath_or_buffer: a path, a URL or a file.
-        sep: the separator.
+        sep: the separator, one character.
         delimiter: the same.
-        header: the number of the line of labels, a list of several, or None for a file without.
+        header: the number of the line of labels, or None for a file without one.
         names: column labels, in place of those of the file.
         index_col: the label or position of the column to use as the index, or a list of these.
         usecols: the labels or positions of the columns to read, or a function of the labels.
         dtype: one dtype, or dtypes by column.
         true_values: more words for True.
         false_values: more words for False.
-        skiprows: the number of lines to skip at the top, or which lines.
+        skiprows: the number of lines to skip at the top.
         nrows: the number of rows to read.
         na_values: more strings that denote missing values.
         keep_default_na: whether pandas' strings for missing values count too.
@@ -106,7 +100,7 @@ def read_csv(
         filesystem: a file system of `pyarrow.fs` or fsspec that has the path.
         sharding: the placement of the rows; see `JaxFrame`.
         dtype_backend: "numpy_nullable" or "pyarrow" for nullable dtypes in all columns.
-        **rest: pandas' other arguments; those that say how it reads, such as `engine`, are ignored.
+        **rest: other arguments of pandas raise; `engine` and the like are ignored.
 
     Raises:
         ParserError: a line cannot be read; the error names the file and the line.
@@ -117,29 +111,11 @@ def read_csv(
         >>> read_csv(io.BytesIO(b"x,y\\n1,a\\n2,b\\n"))["x"].tolist()
         [1, 2]
     """
-    only = {name: value for name, value in rest.items() if name in PANDAS_ONLY}
-    check_rest({name: one for name, one in rest.items() if name not in only}, "read_csv")
+    check_rest(rest, "read_csv")
     if sep is not no_default and delimiter is not None:
         raise ValueError("Specified a sep and a delimiter; you can only specify one.")
-    sep = (delimiter or ",") if sep is no_default else sep
-    options: dict[str, Any] = {
-        "sep": sep, "header": header, "names": names, "index_col": index_col, "usecols": usecols,
-        "dtype": dtype, "true_values": true_values, "false_values": false_values,
-        "skiprows": skiprows, "nrows": nrows, "na_values": na_values,
-        "keep_default_na": keep_default_na, "na_filter": na_filter,
-        "skip_blank_lines": skip_blank_lines, "parse_dates": parse_dates,
-        "date_format": date_format, "dayfirst": dayfirst, "chunksize": chunksize,
-        "thousands": thousands, "decimal": decimal, "quotechar": quotechar,
-        "doublequote": doublequote, "escapechar": escapechar, "encoding": encoding,
-        "on_bad_lines": on_bad_lines, **only,
-    }  # fmt: skip
-    if dtype_backend is not None:
-        options["dtype_backend"] = dtype_backend
-    argument = argument_for_pandas(options)
-    if rest.get("engine") in ("c", "python"):
-        options["engine"] = rest["engine"]
     style = CsvFormat(
-        sep="," if argument == "sep" else sep,
+        sep=_one_character((delimiter or ",") if sep is no_default else sep),
         quotechar=quotechar, doublequote=doublequote, escapechar=escapechar,
         skip_blank_lines=skip_blank_lines, on_bad_lines=on_bad_lines, encoding=encoding or "utf8",
         decimal=decimal, na_values=na_values, keep_default_na=keep_default_na, na_filter=na_filter,
@@ -150,40 +126,40 @@ def read_csv(
         filesystem=filesystem, storage_options=storage_options,
     )  # fmt: skip
     layout = layout_of(sharding, "read_csv")
-    if argument is not None:
-        reason = f"{argument}={options[argument]!r}"
-        return read_by_pandas(text, options, reason, layout, sharding)
+    reader = CsvReader(
+        text, style, CsvLabels(header, names, _whole(skiprows, "skiprows") or 0), usecols, dtype,
+        index_col, CsvValues(parse_dates, date_format, dayfirst, thousands), layout,
+        dtype_backend,
+    )  # fmt: skip
+    if nrows is None and chunksize is None:
+        return reader.whole()
     nrows, chunksize = _whole(nrows, "nrows"), _whole(chunksize, "chunksize")
-    if layout.spans_processes and not (nrows is None and chunksize is None):
+    if layout.spans_processes:
         raise NotImplementedError(
             "read_csv: nrows and chunksize need rows of one process. Leave out sharding."
         )
+    if chunksize is None:
+        return reader.first(nrows or 0)
+    return reader.pieces(chunksize, nrows)
 
-    def read() -> Any:
-        reader = CsvReader(
-            text, style, CsvLabels(header, names, _whole(skiprows, "skiprows") or 0), usecols,
-            dtype, index_col, CsvValues(parse_dates, date_format, dayfirst, thousands), layout,
-            dtype_backend,
-        )  # fmt: skip
-        if chunksize is not None:
-            return reader.pieces(chunksize, nrows)
-        return reader.whole() if nrows is None else reader.first(nrows)
 
-    try:
-        return read()
-    except pd.errors.ParserError as error:
-        if on_bad_lines != "error" or layout.spans_processes or "Expected" not in str(error):
-            raise
-        # pandas fills lines with too few values, and may have row labels in longer ones.
-        try:
-            return read_by_pandas(text, options, "a line of other length", layout, sharding)
-        except pd.errors.ParserError:
-            raise error from None
+def _one_character(sep: Any) -> str:
+    if not isinstance(sep, str) or len(sep) != 1:
+        raise NotImplementedError(
+            f"read_csv: sep must be one character, got {sep!r}. Use str.split() on one column, or "
+            "pandas' reader and from_pandas()."
+        )
+    return sep
 
 
 def _whole(value: object, name: str) -> int | None:
     if value is None:
         return None
+    if callable(value) or isinstance(value, (list, tuple, set, range)):
+        raise NotImplementedError(
+            f"read_csv: {name} must be a number of lines at the top, got "
+            f"{type(value).__name__}. Drop the rows of the result."
+        )
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value != int(value):
         raise ValueError(f"'{name}' must be an integer >=0, got {value!r}")
     if value < (name == "chunksize"):

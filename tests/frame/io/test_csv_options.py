@@ -135,7 +135,13 @@ def test_errors_name_the_file_and_the_line(tmp_path):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"iterator": True}, NotImplementedError, "iterator=True is not supported. Use chunksize="),
+        ({"quoting": 3}, NotImplementedError, "quoting=3 is not supported. Use quotechar=None"),
+        ({"converters": {}}, NotImplementedError, r"Use map\(\) on the column"),
+        ({"skiprows": [1]}, NotImplementedError, "skiprows must be a number of lines"),
+        ({"sep": "||"}, NotImplementedError, "sep must be one character"),
+        ({"sep": None}, NotImplementedError, "sep must be one character, got None"),
+        ({"header": [0, 1]}, NotImplementedError, "header must be one line"),
+        ({"na_values": {"a": ["x"]}}, NotImplementedError, "na_values must be a list"),
         ({"parse_dates": [["a", "b"]]}, NotImplementedError, "parse_dates must name single"),
         ({"on_bad_lines": len}, ValueError, "on_bad_lines must be"),
         ({"parse_dates": ["z"]}, ValueError, "Missing column provided to 'parse_dates': 'z'"),
@@ -150,42 +156,10 @@ def test_other_arguments_name_the_way(options, error, message):
         read_csv(io.StringIO("a,b\n1,2\n"), **options)
 
 
-FOR_PANDAS = {
-    "short lines": ("a,b,c\n1,2\n3,4,5\n6\n", {}),
-    "white space": ("a,b\n1,2\n   \n3,4\n  ", {}),
-    "row labels": ("a,b\nx,1,2\ny,3,4\n", {}),
-    "one short line": ("a,b\n2024-01-01,1\n2024-01-02\n", {"parse_dates": ["a"], "nrows": 2}),
-    "quoting": ('a,b\n"1",2\n', {"quoting": 3}),
-    "converters": ("a,b\n x ,2\n", {"converters": {"a": str.strip}}),
-    "skiprows": ("a,b\n1,2\n3,4\n5,6\n", {"skiprows": [1], "nrows": 1}),
-    "which lines": ("a,b\n1,2\n3,4\n", {"skiprows": lambda line: line == 1}),
-    "sep": ("a||b\n1||2\n", {"sep": "[|]{2}", "engine": "python"}),
-    "spaces": ("a b  c\n1  2 x\n", {"sep": r"\s+"}),
-    "any sep": ("a;b\n1;2\n", {"sep": None, "engine": "python"}),
-    "header": ("a,b\nu,v\n1,2\n", {"header": [0, 1]}),
-    "na_values": ("a,b\n1,x\nx,y\n", {"na_values": {"a": ["x"]}}),
-    "footer": ("a,b\n1,2\ntotal,2\n", {"skipfooter": 1, "engine": "python"}),
-    "initial space": ("id , name\n1, x\n2,  y\n", {"skipinitialspace": True}),
-    "category": ("a,b\n1,x\n2,y\n", {"dtype": {"b": "category"}}),
-}
-
-
-@pytest.mark.parametrize("case", FOR_PANDAS)
-def test_pandas_reads_what_arrow_does_not(case):
-    text, options = FOR_PANDAS[case]
-    ours = {name: value for name, value in options.items() if name != "engine"}
-    with pytest.warns(pd.errors.PerformanceWarning, match="needs pandas' reader"):
-        found = read_csv(io.StringIO(text), **ours)
-    assert_same(found, pd.read_csv(io.StringIO(text), **options))
-
-
-def test_pieces_that_pandas_reads():
-    text, options = "a;;b\n1;;2\n3;;4\n5;;6\n", {"sep": ";;", "chunksize": 2}
-    with pytest.warns(pd.errors.PerformanceWarning, match="sep=';;' needs pandas' reader"):
-        pieces = list(read_csv(io.StringIO(text), **options))
-    expected = list(pd.read_csv(io.StringIO(text), engine="python", **options))
-    for found, piece in zip(pieces, expected, strict=True):
-        assert_same(found, piece)
+def test_a_file_is_written_to_a_buffer():
+    sink = pa.BufferOutputStream()
+    JaxFrame({"a": [1]}).to_csv(sink, index=False)
+    assert sink.getvalue().to_pybytes() == b'"a"\n1\n'
 
 
 @pytest.mark.parametrize("options", [{}, {"index_col": "b"}, {"chunksize": 2}], ids=str)
@@ -197,9 +171,3 @@ def test_objects_stay_objects(options):
         if "chunksize" in options:
             found, expected = next(iter(found)), next(iter(expected))
         assert_same(found, expected)
-
-
-def test_a_file_is_written_to_a_buffer():
-    sink = pa.BufferOutputStream()
-    JaxFrame({"a": [1]}).to_csv(sink, index=False)
-    assert sink.getvalue().to_pybytes() == b'"a"\n1\n'
