@@ -99,8 +99,7 @@ def _concat_reads(call: RecordedCall, wanted: Labels) -> tuple[Labels, ...]:
     column.
     """
     return tuple(
-        frozenset(node.labels[:1] if wanted.isdisjoint(node.labels) else ())
-        for node in call.inputs
+        frozenset(node.labels[:1] if wanted.isdisjoint(node.labels) else ()) for node in call.inputs
     )
 
 
