@@ -51,6 +51,7 @@ def test_other_functions_and_windows_run_on_the_host():
             f.rolling(3, min_periods=1).apply(lambda w: w.iloc[0]),
             f.rolling(3, center=True).apply(np.ptp, raw=True),
             f.rolling(3, min_periods=2, closed="left").apply(branch, raw=True),
+            f.rolling(3, closed="left").apply(lambda w: w[0], raw=True),
             f.rolling(2, step=2).apply(branch, raw=True),
             f.rolling("3h").apply(lambda w: len(w), raw=True),
             f.expanding().apply(lambda w: w[0], raw=True),
