@@ -145,8 +145,11 @@ class Where(NDFrame):
         return [other] * num_columns
 
 
-def _as_flags(method: str, cond: object, table: Table) -> Array:
-    """Flags of the rows that keep their values: the condition, negated for `mask`."""
+def _as_flags(method: str, cond: object, table: Table) -> Any:
+    """Flags of the rows that keep their values: the condition, negated for `mask`.
+
+    Flags of few rows stay on the host.
+    """
     if isinstance(cond, pd.Series):
         cond = cond.reindex(table.index.to_pandas(table.num_rows_on_host))
         cond = cond.array if cond.dtype == np.bool_ else (cond == (method == "where")).to_numpy()
@@ -222,11 +225,10 @@ def choose_scalar(keep: Array, column: Column, value: object, table: Table, meth
         return column
     if replacement is None:
         return _choose_object(keep, column, value, table, method)
-    arrays: Any = replacement.data, None
     if isinstance(keep, np.ndarray):
-        other: Column = HostColumn(arrays, replacement.type)
+        other: Column = HostColumn((np.asarray(replacement.data), None), replacement.type)
     else:
-        other = Column(*arrays, replacement.type)
+        other = Column(replacement.data, None, replacement.type)
     return _choose_typed(keep, column, other, other.dtype, (table.num_rows, np.int32(1)), method)
 
 

@@ -134,7 +134,7 @@ def _shifted_number(dtype: np.dtype, fill_value: Any, how: tuple[object, ...]) -
     return _shifted(pd.Series(np.zeros(1, dtype)), fill_value)
 
 
-def _shifted(row: pd.Series, fill_value: Any) -> Any:
+def _shifted(row: Any, fill_value: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return narrowed(row.shift(1, fill_value=fill_value))
