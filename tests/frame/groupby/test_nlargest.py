@@ -18,6 +18,15 @@ def test_largest_and_smallest_of_every_kind():
     assert_parity(lambda f: f.groupby("k").x.nlargest(2), frame, ways=["jit"])
 
 
+@pytest.mark.parametrize("keep", ["first", "last"])
+def test_ties_are_those_of_the_first_or_the_last_rows(keep):
+    frame = pd.DataFrame({"k": [0, 1] * 6, "x": [3, 1, 3, 1, 2, 1, 3, 0, 3, 0, 2, 1]})
+    assert_parity(
+        lambda f: (f.groupby("k").x.nlargest(2, keep=keep), f.groupby("k").x.nsmallest(1, keep)),
+        frame, ways=["eager"],
+    )  # fmt: skip
+
+
 def test_groups_by_first_row_and_labels_of_rows():
     frame = mixed_frame()[["k", "x", "s"]].assign(when=pd.date_range("2024", periods=37)[::-1])
     assert_parity(
