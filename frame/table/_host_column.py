@@ -168,8 +168,8 @@ def _read(column: Column) -> HostArrays | None:
     data, valid = column.arrays
     if not _is_readable(data) or not (valid is None or _is_readable(valid)):
         return None
-    rows = np.asarray(data), None if valid is None else np.asarray(valid)
-    # Views, for which JAX keeps no copy. `NDFrame._table` raises if the arrays are gone.
+    # Copies: a view would keep an array that is donated.
+    rows = np.array(data), None if valid is None else np.array(valid)
     column.__dict__["rows"] = rows
     return rows
 

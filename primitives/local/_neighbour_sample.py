@@ -82,10 +82,8 @@ def _draw(
     words: Array, offsets: Array, nodes: Array, generator: Any, k: int, replace: bool
 ) -> Sampled:
     key = jax.random.wrap_key_data(words, impl=generator)
-    # Of the graph only the ends of these nodes are read.
-    starts, ends = (gather_rows(offsets, ids) for ids in (nodes, nodes + np.int32(1)))
-    is_node = (nodes >= 0) & (nodes < offsets.shape[0] - 1)
-    degrees = jnp.where(is_node, ends - starts, 0)
+    starts, ends = gather_rows((offsets[:-1], offsets[1:]), nodes)
+    degrees = ends - starts
     place = jax.lax.broadcasted_iota(jnp.int32, (nodes.shape[0], k), 1)
     if replace:
         count = jnp.where(degrees > 0, np.int32(k), 0)

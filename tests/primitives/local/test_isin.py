@@ -11,6 +11,8 @@ def test_members_are_those_of_numpy(dtype):
     rng = np.random.default_rng(1)
     keys, others = (rng.integers(0, 9, size).astype(dtype) for size in (40, 5))
     np.testing.assert_array_equal(local.isin(keys, others), np.isin(keys, others))
+    found = local.isin(keys, others, invert=True)
+    np.testing.assert_array_equal(found, np.isin(keys, others, invert=True))
 
 
 def test_only_valid_rows_count():

@@ -42,6 +42,16 @@ def test_all_sets_are_equally_likely():
     np.testing.assert_allclose(counts, np.full(5, 2400), atol=5 * np.sqrt(2400 * 0.8))
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int64", "uint64"])
+def test_nodes_of_any_integer_dtype(dtype):
+    graph = local.Ragged.from_lengths(np.arange(600, dtype=np.int32), np.full(300, 2))
+    nodes = np.array([255, 7, np.iinfo(dtype).max], dtype)
+    drawn, count = local.neighbour_sample(jax.random.key(0), graph, nodes, 2)
+    expected = [[2 * int(node), 2 * int(node) + 1] if node < 300 else [-1, -1] for node in nodes]
+    assert drawn.tolist() == expected
+    assert count.tolist() == [2 * (node < 300) for node in nodes]
+
+
 def test_draws_in_one_pass_are_those_of_the_loop():
     k = 6
     place = np.broadcast_to(np.arange(k, dtype=np.int32), (500, k))
