@@ -41,8 +41,8 @@ def test_a_file_runs_one_case_at_least():
     assert names(affordable(cases("a", 3), costs(a=9.0), most_seconds=1.0)) == ["a[0]"]
 
 
-def test_a_large_file_runs_a_quarter():
-    assert len(affordable(cases("a", 40), costs(a=1.0), most_seconds=3.0)) == 10
+def test_a_large_file_runs_a_tenth():
+    assert len(affordable(cases("a", 40), costs(a=1.0), most_seconds=3.0)) == 4
 
 
 def test_files_have_budgets_of_their_own_and_new_tests_run():
