@@ -83,10 +83,7 @@ def isna(obj: object) -> Any:
         >>> isna(JaxSeries([1.0, None])).tolist()
         [False, True]
     """
-    if is_recorded(obj):
-        recorded: Any = obj
-        return recorded.isna()
-    return pd.isna(obj) if _is_of_host(obj) else _checked(obj, "isna", JaxFrame, JaxSeries).isna()
+    return _flags(obj, "isna")
 
 
 def notna(obj: object) -> Any:
@@ -97,12 +94,7 @@ def notna(obj: object) -> Any:
         >>> notna(JaxSeries([1.0, None])).tolist()
         [True, False]
     """
-    if is_recorded(obj):
-        recorded: Any = obj
-        return recorded.notna()
-    return (
-        pd.notna(obj) if _is_of_host(obj) else _checked(obj, "notna", JaxFrame, JaxSeries).notna()
-    )
+    return _flags(obj, "notna")
 
 
 isnull: Callable[[Any], Any] = isna
@@ -177,6 +169,15 @@ def date_range(
     """
     options = {} if unit is None else {"unit": unit}
     return pd.date_range(start, end, periods, freq, tz, normalize, name, inclusive, **options)
+
+
+def _flags(data: object, caller: str) -> Any:
+    """The method of a frame or a series; plans and expressions record it."""
+    if is_recorded(data):
+        return getattr(data, caller)()
+    if _is_of_host(data):
+        return getattr(pd, caller)(data)
+    return getattr(_checked(data, caller, JaxFrame, JaxSeries), caller)()
 
 
 def _is_of_host(data: object) -> bool:

@@ -62,10 +62,15 @@ def with_own_objects(
     A missing label stays None, NaN or NA. `keys` are the labels in their common type, which are
     the result unless they are objects.
     """
-    if keys[0].kind != "object":
-        return keys
+    return keys if keys[0].kind != "object" else own_objects(left, right, counts, "index")
+
+
+def own_objects(
+    left: Column, right: Column, counts: tuple[Count, Count], caller: str
+) -> tuple[Column, Column]:
+    """Both sides as objects of one dictionary; each row keeps its own of equal ones."""
     sides = zip((left, right), counts, strict=True)
-    left, right = joined_objects([as_objects(one, count, "index") for one, count in sides])
+    left, right = joined_objects([as_objects(one, count, caller) for one, count in sides])
     return left, right
 
 

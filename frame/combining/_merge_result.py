@@ -14,14 +14,14 @@ from ..align._align import are_bools_beside_numbers
 from ..align._common_types import become_objects
 from ..align._join_types import RIGHT_ANTI, JoinType
 from ..align._number_keys import are_of_two_signs, check_labels, in_joined_dtype
-from ..align._object_keys import with_own_objects
+from ..align._object_keys import own_objects, with_own_objects
 from ..table._column import Array, Column, ColumnType
 from ..table._column_labels import Labels
 from ..table._dictionary import Dictionary
 from ..table._dtypes import cast_exactly
 from ..table._holes import with_holes_elsewhere
 from ..table._ndframe import FrameBase
-from ..table._object_functions import as_objects, inferred_labels, joined_objects
+from ..table._object_functions import inferred_labels
 from ..table._row_index import RANGE, RowIndex, common_frequency, label_dtype
 from ..table._table import Table
 from ..table._take import coalesced, moved_index
@@ -126,9 +126,8 @@ class _Merged:
                 left, _ = self.plan.in_one_type(key, counts)
             return self._in_common_dtype(key, pairs.left.take([left])[0])
         if "object" in (left.kind, right.kind) and not self.plan.on_both_indexes:
-            # Each row keeps its own of equal objects, and its own missing value.
-            sides = zip((left, right), counts, strict=True)
-            left, right = joined_objects([as_objects(one, count, "merge") for one, count in sides])
+            # Each row keeps its own missing value, too.
+            left, right = own_objects(left, right, counts, "merge")
         else:
             pair = self.plan.in_one_type(key, counts)
             left, right = with_own_objects(left, right, pair, counts)

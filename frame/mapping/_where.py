@@ -32,7 +32,7 @@ from ..table._dtypes import narrowed
 from ..table._expressions import apply_if_callable
 from ..table._from_host import column_from
 from ..table._holes import assumes_holes
-from ..table._host_column import HostColumn, column_of, computed, rows_on_host
+from ..table._host_column import column_of, computed, rows_on_host
 from ..table._in_place import with_inplace
 from ..table._layout import ON_HOST
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
@@ -225,10 +225,8 @@ def choose_scalar(keep: Array, column: Column, value: object, table: Table, meth
         return column
     if replacement is None:
         return _choose_object(keep, column, value, table, method)
-    if isinstance(keep, np.ndarray):
-        other: Column = HostColumn((np.asarray(replacement.data), None), replacement.type)
-    else:
-        other = Column(replacement.data, None, replacement.type)
+    data = np.asarray(replacement.data) if isinstance(keep, np.ndarray) else replacement.data
+    other = column_of(data, type=replacement.type)
     return _choose_typed(keep, column, other, other.dtype, (table.num_rows, np.int32(1)), method)
 
 

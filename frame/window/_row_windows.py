@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import pandas as pd
 
+from ..reductions._agg import check_labels, name_of
 from ..table._arguments import listed
 from ..table._column import Array
 from ..table._column_labels import Labels
@@ -62,15 +63,13 @@ class RowWindows:
         has_lists = any(isinstance(one, (list, tuple)) for one in func.values())
         if not of_columns and has_lists and list(func) != [None]:
             raise pd.errors.SpecificationError("nested renamer is not supported")
-        absent = [one for one in func if of_columns and one not in of._labels]
-        if absent:
-            raise KeyError(f"Label(s) {absent} do not exist")
+        if of_columns:
+            check_labels(func, of._labels)
         names, parts = [], []
         for label, functions in func.items():
             windows = self[label] if of_columns else self
             for one in listed(functions):
-                name = one if isinstance(one, str) else getattr(one, "__name__", repr(one))
-                names.append((label, name) if has_lists else label)
+                names.append((label, name_of(one)) if has_lists else label)
                 parts.append(windows.agg(one, *args, **kwargs))
         if not parts:
             raise ValueError("No objects to concatenate")

@@ -107,17 +107,16 @@ def smallest_nodes(
     senders: Array, receivers: Array, num_valid: Array | None, num_nodes: int
 ) -> Array:
     """The smallest node of each node's component."""
-    nodes = jax.lax.iota(jnp.int32, num_nodes)
     if num_nodes == 0 or senders.shape[0] == 0:
-        return nodes
+        return jax.lax.iota(jnp.int32, num_nodes)
     one = place_segment_ids(senders, num_nodes, num_valid, is_exact=False)
     other = place_segment_ids(receivers, num_nodes, num_valid, is_exact=False)
-    if not is_native():
-        return spread_smallest(one, other, num_nodes)
-    native = functools.partial(native_smallest_nodes, num_nodes=num_nodes)
-    return by_platform(
-        one, other, cpu=native, default=functools.partial(spread_smallest, num_nodes=num_nodes)
+    portable, native = (
+        functools.partial(way, num_nodes=num_nodes)
+        for way in (spread_smallest, native_smallest_nodes)
     )
+    kernels = {"cpu": native} if is_native() else {}
+    return by_platform(one, other, default=portable, **kernels)
 
 
 def spread_smallest(one: Array, other: Array, num_nodes: int) -> Array:

@@ -12,12 +12,13 @@ from ..contract._arguments import MAX_SHARD_ROWS, as_capacity, as_num_valid, as_
 from ..contract._platform import by_platform
 from ..contract._take import take_rows
 from ..contract._typing import Array, ArrayLike, Int, Integer
+from ..kernels.join._pair_counts import repeats_of_valid
 from ..tiers._tiered import tiered
 from ._bin_packing import first_or_best_fit, next_fit
 from ._bucket import bucket_order
 from ._gather_rows import gather_rows
 from ._ragged import Ragged
-from ._repeat_rows import as_repeats, repeats_of_valid
+from ._repeat_rows import as_repeats
 from ._scan import inclusive_scan
 from ._segmented_scan import segmented_scan
 

@@ -4,7 +4,6 @@
 import functools
 from typing import Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 
 from ..contract._arguments import MAX_SHARD_ROWS, as_num_valid, as_row_ids, as_static_int
@@ -77,11 +76,6 @@ def _as_int32(repeats: Any, caller: str, name: str) -> Array:
     if jnp.iinfo(repeats.dtype).max > MOST_PAIRS:
         repeats = jnp.clip(repeats, 0, MOST_PAIRS)
     return repeats.astype(jnp.int32)
-
-
-def repeats_of_valid(repeats: Array, num_valid: Array) -> Array:
-    """The numbers of copies, zero for rows that are not valid."""
-    return jnp.where(jax.lax.iota(jnp.int32, repeats.shape[0]) < num_valid, repeats, 0)
 
 
 @functools.partial(tiered, static_argnums=2)

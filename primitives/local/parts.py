@@ -7,6 +7,7 @@ is described where it is defined. A test finds those that no floor uses. Nothing
 users.
 """
 
+from ..kernels.join._pair_counts import repeats_of_valid
 from ..kernels.sort._put_back import inverse_of
 from ..kernels.sort._radix_sort import argsort_columns
 from ._accumulators import ACCUMULATORS, PARTS, merged_parts, moved_squares, parts_of
@@ -70,7 +71,7 @@ from ._reduce_by_key import (
     segments_of,
 )
 from ._reduced_columns import MaskedRows, ReducePlan, Transform, masks_of
-from ._repeat_rows import as_repeats, repeats_of_valid
+from ._repeat_rows import as_repeats
 from ._runs import KeyRuns, find_runs, runs_of_words
 from ._sample import as_weights
 from ._scan_segments import (

@@ -181,7 +181,7 @@ FOUND = {
         ["f.assign(b=f['k'] < 2)", "merge(f, g, on='b', how='left', suffixes=('', '_g'))"],
         [pa.table({"k": [3, 0]}), pa.table({"b": pa.array([], pa.binary())})],
     ),
-    "a key beside objects of which one side has rows": (
+    "a key beside objects, with rows on one side": (
         ["f.assign(y=(f['y'] != b''))", "merge(f, g.head(1), on='y', how='left')"],
         [
             pa.table({"y": pa.array([], pa.binary())}),

@@ -16,7 +16,7 @@
 namespace jaxframes {
 namespace internal {
 
-// The parents of all nodes, none of which is greater than its child.
+// The parents of all nodes. No parent is greater than its child.
 class Forest {
  public:
   explicit Forest(int32_t* parents) : parents_(parents) {}

@@ -82,6 +82,11 @@ def expand(num_copies: Array, capacity: int) -> tuple[Array, Array, Array]:
     return by_platform(num_copies, default=by_scatter, **kernels)
 
 
+def repeats_of_valid(repeats: Array, num_valid: Array) -> Array:
+    """The numbers of copies, zero for rows that are not valid."""
+    return jnp.where(jax.lax.iota(jnp.int32, repeats.shape[0]) < num_valid, repeats, 0)
+
+
 def expand_valid(num_copies: Array, num_valid: Array, capacity: int) -> tuple[Array, Array, Array]:
     """`expand` of the first `num_valid` items, with the item -1 and the copy 0 in padding.
 
@@ -89,9 +94,8 @@ def expand_valid(num_copies: Array, num_valid: Array, capacity: int) -> tuple[Ar
     """
 
     def masked(num_copies: Array, num_valid: Array) -> tuple[Array, Array, Array]:
-        is_valid = jax.lax.iota(jnp.int32, num_copies.shape[0]) < num_valid
-        copies_of_valid = jnp.where(is_valid, jnp.maximum(num_copies, 0), 0)
-        items, copies, count = expand(copies_of_valid, capacity)
+        of_valid = repeats_of_valid(jnp.maximum(num_copies, 0), num_valid)
+        items, copies, count = expand(of_valid, capacity)
         is_copy = jax.lax.iota(jnp.int32, capacity) < count
         return jnp.where(is_copy, items, np.int32(-1)), jnp.where(is_copy, copies, 0), count
 
