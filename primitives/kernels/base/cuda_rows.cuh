@@ -13,6 +13,9 @@
 
 namespace jaxframes {
 
+// A grid has at most so many rows of blocks.
+inline constexpr int64_t kMostLines = 65535;
+
 namespace internal {
 
 inline constexpr int kRowThreads = 256;

@@ -20,8 +20,6 @@ constexpr int kTile = kThreads * kFlagsPerThread;
 constexpr int kTilesPerChunk = static_cast<int>(kFlagChunkRows) / kTile;
 // Fewer chunks than this leave multiprocessors idle, so that several blocks share a chunk.
 constexpr int64_t kFewChunks = 512;
-// A grid has at most 65,535 rows of blocks.
-constexpr int64_t kMostLines = 65535;
 
 // Bit i tells whether row `first + i` is flagged and below `end`.
 __device__ uint32_t flag_bits(const uint8_t* mask, int64_t first, int64_t end) {

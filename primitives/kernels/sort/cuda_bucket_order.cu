@@ -188,8 +188,6 @@ cudaError_t cuda_bucket_order(const CudaBucketOrder& call, void* memory, cudaStr
   }
   CudaScratch scratch(memory);
   const auto arrays = CudaBucketMemory::take(scratch, call.num_counts());
-  // A grid has at most 65,535 rows of blocks.
-  constexpr int64_t kMostLines = 65535;
   const int64_t of_line = call.num_digits() * call.num_tiles();
   for (int64_t first = 0; first < call.batch; first += kMostLines) {
     CudaBucketOrder part = call;

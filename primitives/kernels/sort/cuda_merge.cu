@@ -15,8 +15,6 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kItems = 8;
 constexpr int kTile = kThreads * kItems;
-// A grid has at most 65,535 rows of blocks.
-constexpr int64_t kMostLines = 65535;
 
 // Whether row i of a precedes row j of b.
 template <typename Order>
