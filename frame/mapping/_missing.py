@@ -18,6 +18,7 @@ from ..table._arguments import axis_number, check_flag, check_limit
 from ..table._by_pandas import by_pandas
 from ..table._column import NUMBER, Array, Column, fill_missing, missing_rows
 from ..table._filter import filter_rows
+from ..table._holes import assumes_holes
 from ..table._host_column import HostColumn, rows_on_host
 from ..table._in_place import with_inplace
 from ..table._layout import Layout
@@ -330,7 +331,9 @@ class SeriesMissing(SeriesBase, Missing):
 
 def _filled(columns: Sequence[Column], values: Mapping[int, Any], table: Table) -> list[Column]:
     """Columns whose missing values are replaced, given by position: all floats in one program."""
-    few = rows_on_host([columns[at] for at in values]) if type(table.num_rows) is np.int32 else None
+    few = None
+    if type(table.num_rows) is np.int32 and not assumes_holes():
+        few = rows_on_host([columns[at] for at in values])
     if few is not None:
         columns = list(columns)
         values, all_values = {}, values

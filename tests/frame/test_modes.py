@@ -207,6 +207,10 @@ FOUND = {
             pa.table({"k": [1]}),
         ],
     ),
+    "a number in place of missing strings": (
+        ["f.assign(z=f['s'].shift(1))", "f.fillna({'z': 3})"],
+        [pa.table({"s": [""]}), pa.table({"k": [1]})],
+    ),
 }
 
 
