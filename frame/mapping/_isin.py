@@ -18,6 +18,7 @@ from ..align._number_keys import number_keys
 from ..table._column import Array, Column, of_family, plain, select
 from ..table._distinct_values import through_values
 from ..table._exact_numbers import index_of
+from ..table._host_column import column_of, rows_on_host
 from ..table._layout import ONE_DEVICE, Layout
 from ..table._ndframe import SeriesBase
 from ..table._recode import look_up, unencoded
@@ -29,7 +30,7 @@ from ._lookup import exact_keys, host_values, search
 def flags_like(column: Column, flags: Array) -> Column:
     """Flags of the values of a column in pandas' dtype: `boolean` for its masked numbers."""
     is_masked = column.family == "masked" and column.is_numeric
-    return of_family(Column(flags), "masked" if is_masked else None)
+    return of_family(column_of(flags), "masked" if is_masked else None)
 
 
 def _flags_of_nullable(column: Column, values: object, table: Table, method: str) -> Array:
@@ -116,10 +117,12 @@ def _flags_of_numbers(column: Column, listed: object, layout: Layout) -> Array |
         flags = _flags_among(column, numbers, layout)
         if flags is None:
             return None
+    is_missing_listed = _is_missing_listed(column, keys, listed)
+    if not is_missing_listed and not column.is_bool:
+        return flags
     if not column.is_float and column.valid is None:
         return flags
-    missing = column.missing() if _is_missing_listed(column, keys, listed) else None
-    return _with_missing(flags, column.valid, missing)
+    return _with_missing(flags, column.valid, column.missing() if is_missing_listed else None)
 
 
 @tiered
@@ -193,6 +196,11 @@ def _flags_among(column: Column, keys: pd.Index, layout: Layout) -> Array | None
     if exact is None:
         return None
     padded_keys, order = exact
+    rows = None if layout.mesh else rows_on_host((column,))
+    if rows is not None:
+        ((data, valid),) = rows
+        flags: Any = np.isin(data, padded_keys[: len(order)], kind="sort")
+        return flags if valid is None else flags & valid
     return _is_in(column.data, column.valid, padded_keys, np.int32(len(order)), layout)
 
 

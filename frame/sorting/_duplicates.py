@@ -3,7 +3,7 @@
 
 import functools
 from collections.abc import Iterator, Sequence
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
@@ -17,7 +17,7 @@ from ..reductions._results import host_series, table_of_series, traced_table
 from ..table._arguments import axis_number, check_flag
 from ..table._column import Array, Column
 from ..table._filter import MOST_PADDED, filter_rows
-from ..table._host_column import rows_on_host
+from ..table._host_column import host_column, rows_on_host
 from ..table._in_place import with_inplace
 from ..table._layout import LEAST_CAPACITY, Layout
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
@@ -136,15 +136,33 @@ class Duplicates(NDFrame):
         """The first rows of equal ones, taken on the host; None if a program must find them."""
         table = self._table
         columns = self._compared(subset, "duplicated") if keep == "first" else ()
-        found = _first_rows_on_host(columns[0], table) if len(columns) == 1 else None
+        found = first_rows_on_host(columns[0], table) if len(columns) == 1 else None
         if found is None:
             return None
         capacity = table.capacity
-        return take_few_rows(table, found, capacity if capacity <= MOST_PADDED else None)
+        return take_few_rows(table, found.positions, capacity if capacity <= MOST_PADDED else None)
 
 
-def _first_rows_on_host(column: Column, table: Table) -> np.ndarray | None:
-    """The position of the first of equal rows, of few with integers of a small range, or codes."""
+class FirstRows(NamedTuple):
+    """The first of equal rows, in order.
+
+    Attributes:
+        positions: of these rows.
+        values: their stored values.
+        places: a small number for each row, equal for equal values.
+    """
+
+    positions: np.ndarray
+    values: np.ndarray
+    places: np.ndarray
+
+    def counts(self) -> np.ndarray:
+        """The number of rows with each of the values."""
+        return np.bincount(self.places)[self.places[self.positions]]
+
+
+def first_rows_on_host(column: Column, table: Table) -> FirstRows | None:
+    """The first of equal rows, of few with integers of a small range, or codes; None for others."""
     is_integer = column.kind in ("string", "category") or (
         column.is_numeric and column.dtype.kind in "biu"
     )
@@ -167,7 +185,8 @@ def _first_rows_on_host(column: Column, table: Table) -> np.ndarray | None:
     first_rows = np.full(size, -1, np.int32)
     # The last of equal places is written last.
     first_rows[places[::-1]] = np.arange(len(values) - 1, -1, -1, dtype=np.int32)
-    return np.sort(first_rows[first_rows >= 0])
+    positions = np.sort(first_rows[first_rows >= 0])
+    return FirstRows(positions, values[positions], places)
 
 
 class FrameDuplicates(Duplicates, FrameBase):
@@ -260,11 +279,13 @@ class SeriesDuplicates(Duplicates, SeriesBase):
 
     def nunique(self, dropna: bool = True) -> Any:
         """Counts the distinct values."""
-        table = self._table
-        columns = self._compared(None, "nunique")
-        (count,) = at_once(
-            _distinct_counts, columns, table.all_rows, table.layout, dropna=bool(dropna)
-        )
+        table, column = self._table, self._only
+        num_rows, found = table.all_rows, first_rows_on_host(column, table)
+        if found is not None:
+            # Missing values have a code of their own, -1.
+            drops_one = dropna and column.type.has_codes and bool((found.values < 0).any())
+            return len(found.values) - drops_one
+        (count,) = at_once(_distinct_counts, [column], num_rows, table.layout, dropna=bool(dropna))
         return count if is_traced(count) else int(count)
 
     @property
@@ -285,8 +306,12 @@ class SeriesDuplicates(Duplicates, SeriesBase):
             raise NotImplementedError(
                 "unique: the number of values is not known inside jit. Use drop_duplicates()."
             )
-        distinct = self._without_duplicates(None, "first", False)
-        values = to_host(distinct._only, len(distinct))
+        found = first_rows_on_host(self._only, self._table)
+        if found is None:
+            distinct = self._without_duplicates(None, "first", False)
+            values = to_host(distinct._only, len(distinct))
+        else:
+            values = to_host(host_column(self._only, (found.values, None)), len(found.values))
         return pd.array(values) if self._only.type.is_time else values
 
     @answered_at_once

@@ -15,12 +15,13 @@ from ..ops._array_ops import divided
 from ..reductions._results import table_of_frame
 from ..table._arguments import check_flag, only_rows
 from ..table._by_pandas import by_pandas
-from ..table._column import Array, Column, bare, of_family
+from ..table._column import NUMBER, Array, Column, bare, of_family
 from ..table._distinct_values import code_counts
 from ..table._dtypes import cast_exactly, wide
 from ..table._filter import MOST_PADDED, filter_rows
 from ..table._from_host import column_from
-from ..table._layout import ONE_DEVICE, Layout
+from ..table._host_column import HostColumn
+from ..table._layout import ONE_DEVICE, Layout, padded
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._object_functions import inferred_labels
 from ..table._objects import has_order, hashed, is_hashed
@@ -29,18 +30,23 @@ from ..table._row_index import RANGE, RowIndex
 from ..table._sort import sort_rows
 from ..table._sort_keys import ordered_keys
 from ..table._table import Count, Table, as_count, is_row
-from ..table._take import moved_columns
+from ..table._take import moved_columns, take_few_rows
 from ..table._to_host import host_array
 from ..table._tracing import at_once, is_traced
 from ..table._types import Axis
-from ._duplicates import numbered_rows
+from ._duplicates import first_rows_on_host, numbered_rows
 
 
 def counted(columns: Sequence[Column], table: Table) -> tuple[Table, Column]:
     """Distinct rows in order of appearance, and the count of each."""
     layout = table.layout
-    group_ids, is_first = numbered_rows(columns, table.num_rows, layout)
     rows = table.replace(columns=tuple(columns), index=RANGE)
+    found = first_rows_on_host(columns[0], rows) if len(columns) == 1 else None
+    taken = None if found is None else take_few_rows(rows, found.positions)
+    if found is not None and taken is not None:
+        counts: Any = padded(found.counts().astype(wide(np.int64)), taken.capacity)
+        return taken, HostColumn((counts, None), NUMBER)
+    group_ids, is_first = numbered_rows(columns, table.num_rows, layout)
     distinct = filter_rows(rows, is_first)
     return distinct, Column(_counts(group_ids, table.num_rows, distinct.capacity, layout))
 

@@ -99,3 +99,27 @@ def test_complex_values():
         )
 
     assert_parity(distinct, complexes(), ways=["eager"])
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pd.Series([-128, 127, 5, 5], dtype="int8"),
+        pd.Series([2**64 - 1, 2**64 - 3, 2**64 - 1], dtype="uint64"),
+        pd.Series([0, 2**64 - 1], dtype="uint64"),
+        pd.Series([2**63 - 1, -(2**63), 2**63 - 1]),
+        pd.Series(["a", None, "b", "a", None], dtype="str"),
+        pd.Series(pd.Categorical(["x", None, "y", "x"], categories=["z", "y", "x"])),
+        pd.Series([True, None, True], dtype="boolean"),
+        pd.Series([], dtype="str"),
+    ],
+    ids=lambda values: f"{values.dtype} {len(values)}",
+)
+def test_few_rows_with_values_at_the_ends_of_their_dtype(values):
+    def distinct(s):
+        counts = [s.value_counts(dropna=dropna, sort=sort) for dropna in (1, 0) for sort in (1, 0)]
+        numbers = s.nunique(), s.nunique(dropna=False)
+        listed = [s.isin([5, None]), s.isin([2**63 - 1, -1.0]), s.isin([])]
+        return (*counts, *numbers, s.unique(), *listed)
+
+    assert_parity(distinct, values.rename("x"), ways=["eager"])
