@@ -13,10 +13,6 @@ STORED = ROOT / "docs/speed.json"
 # Pages that show the chart, and how each gives its alternative text.
 PAGES = {"README.md": r'speed\.svg" alt="(.*?)"', "docs/index.md": r"speed\.svg\n:alt: (.*)"}
 MACHINE = {"cores": 3, "processor": "abacus"}
-needs_stored = pytest.mark.skipif(
-    not STORED.exists(),
-    reason="docs/speed.json is missing: python asv_bench/table.py --chart --json docs/speed.json",
-)
 
 
 def timing(scenario, implementation, milliseconds, rows=20_000):
@@ -50,7 +46,6 @@ def test_bars_of_different_numbers_of_rows_have_no_chart():
         chart_of_table({"timings": timings, "machine": MACHINE})
 
 
-@needs_stored
 def test_committed_chart_is_that_of_the_stored_numbers():
     report = json.loads(STORED.read_text())
     measured = {(row["operation"], row["dtype"], row["distribution"]) for row in report["timings"]}
@@ -58,7 +53,6 @@ def test_committed_chart_is_that_of_the_stored_numbers():
     assert STORED.with_suffix(".svg").read_text() == chart_of_table(report)
 
 
-@needs_stored
 @pytest.mark.parametrize("page", PAGES)
 def test_alternative_text_names_the_libraries_of_the_chart(page):
     (text,) = re.findall(PAGES[page], (ROOT / page).read_text())
