@@ -21,12 +21,15 @@ from ..table._layout import ONE_DEVICE, Layout
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._object_functions import of_rows
 from ..table._table import Count, Table, as_count, is_row
-from ..table._tracing import is_traced
+from ..table._tracing import answered_at_once, is_traced
 from ..table._user_functions import as_pandas
 
 # Matrix products sum squares about the column's mean. If the sum about the pair's own mean is a
 # smaller fraction of it than this, cancellation leaves too few digits.
 FAR_FROM_MEAN = 2.0**-10
+# XLA takes up to five times as long for a matrix product with so few columns as for the sum of the
+# products of each pair.
+_MOST_PAIRED = 8
 
 
 class Statistic(NamedTuple):
@@ -45,81 +48,152 @@ class Statistic(NamedTuple):
     ddof: int
     is_of_frame: bool
 
-    def covariance(self, counts: Array, products: Array, is_whole: Any) -> Array:
-        """Covariances from sums of products; `is_whole` is False if `ddof` does not apply."""
-        divisor = counts.astype(products.dtype) - jnp.where(is_whole, self.ddof, 1)
-        is_defined = (counts >= self.min_periods) & (divisor > 0)
-        return jnp.where(is_defined, products / jnp.where(is_defined, divisor, 1), jnp.nan)
+    def covariance(self, counts: Array, products: Array, is_whole: Any, xp: Any = jnp) -> Array:
+        """Covariances from sums of products; `is_whole` is False if `ddof` does not apply.
 
-    def correlation(self, counts: Array, products: Array, scale: Array, is_own: Any) -> Array:
+        `xp` is the module of the arrays, `jnp` or `np`.
+        """
+        divisor = counts.astype(products.dtype) - xp.where(is_whole, self.ddof, 1)
+        is_defined = (counts >= self.min_periods) & (divisor > 0)
+        return xp.where(is_defined, products / xp.where(is_defined, divisor, 1), xp.nan)
+
+    def correlation(
+        self, counts: Array, products: Array, scale: Array, is_own: Any, xp: Any = jnp
+    ) -> Array:
         """Correlations from sums of products, and products of the columns' sums of squares."""
         is_defined = (counts >= self.min_periods) & (scale > 0)
-        result = jnp.clip(products / jnp.sqrt(jnp.where(is_defined, scale, 1)), -1, 1)
-        result = jnp.where(is_own, jnp.ones((), result.dtype), result)
-        return jnp.where(is_defined, result, jnp.where(jnp.isnan(scale), scale, jnp.nan))
+        result = xp.clip(products / xp.sqrt(xp.where(is_defined, scale, 1)), -1, 1)
+        result = xp.where(is_own, xp.ones((), result.dtype), result)
+        return xp.where(is_defined, result, xp.where(xp.isnan(scale), scale, xp.nan))
 
 
-@functools.partial(tiered, static_argnums=(2, 3))
-def _covariances(
-    columns: Sequence[Column], num_rows: Count, statistic: Statistic, layout: Layout
-) -> Array:
-    """A statistic of each pair of columns, over rows where both have values."""
-    rows = is_row(columns[0].data.shape[0], num_rows, layout)
-    numbers = [column.data.astype(wide(np.float64)) for column in columns]
-    presents = [rows & ~column.missing() for column in columns]
-    is_cov = statistic.op == "cov"
-    is_whole: Any = True
-    if statistic.is_of_frame:
-        is_whole = is_cov and jnp.all(jnp.stack([jnp.all(p == rows) for p in presents]))
-        presents = [
-            p & (jnp.isfinite(x) | is_whole) for x, p in zip(numbers, presents, strict=True)
-        ]
-    counts, together, spread = _pair_sums(numbers, presents, layout)
-    if is_cov:
-        return statistic.covariance(counts, together, is_whole)
-    is_own = jnp.eye(len(columns), dtype=jnp.bool_)
-    return statistic.correlation(counts, together, spread * spread.T, is_own)
+class PairSums(NamedTuple):
+    """Sums over the rows where both columns of a pair have values.
 
+    Each is a matrix with a row for each first column, or broadcasts against it.
 
-def _pair_sums(
-    numbers: Sequence[Array], presents: Sequence[Array], layout: Layout
-) -> tuple[Array, Array, Array]:
-    """Counts of common rows, sums of products and sums of squares of each pair of columns.
-
-    Products, and squares of the first column, are about the means over the common rows.
+    Attributes:
+        counts: the number of these rows.
+        means: the mean of the first column.
+        together: the sum of the products of the distances from the means.
+        spread: the sum of the squared distances of the first column.
     """
-    rows, present = jnp.stack(numbers, axis=1), jnp.stack(presents, axis=1)
-    num_present = jnp.maximum(jnp.sum(present, axis=0, dtype=jnp.int32), np.int32(1))
-    mean = jnp.sum(jnp.where(present, rows, 0.0), axis=0) / num_present.astype(rows.dtype)
-    # Clipped to the range of the values, so that equal values have distance zero.
-    least = jnp.min(jnp.where(present, rows, jnp.inf), axis=0)
-    most = jnp.max(jnp.where(present, rows, -jnp.inf), axis=0)
-    origin = jax.lax.stop_gradient(jnp.clip(mean, least, most))
-    x, m = jnp.where(present, rows - origin[None], 0.0), present.astype(rows.dtype)
-    counts, sums = _product(m, m, layout), _product(x, m, layout)
-    products, squares = _product(x, x, layout), _product(x * x, m, layout)
+
+    counts: Array
+    means: Array
+    together: Array
+    spread: Array
+
+
+def _covariances(
+    columns: Sequence[Column],
+    num_rows: Count,
+    statistic: Statistic,
+    layout: Layout,
+    *,
+    are_common: bool,
+) -> Any:
+    """A statistic of each pair of bare columns, over rows where both have values.
+
+    With `are_common` over those where all columns have values. A matrix, on the host unless it is
+    traced.
+    """
+    sums, is_far, is_whole = _pair_sums(columns, num_rows, statistic, layout, are_common)
+    own_means = functools.partial(
+        _about_own_means, columns, num_rows, statistic, layout, sums, is_far
+    )
+    xp: Any = jnp
+    if is_traced(sums):
+        # Sums about the means of the same rows do not cancel.
+        if not are_common:
+            sums = jax.lax.cond(jnp.any(is_far), own_means, lambda: sums)
+    else:
+        # Another program, which few columns need.
+        if not are_common and np.asarray(is_far).any():
+            sums = own_means()
+        xp, (sums, is_whole) = np, jax.device_get((sums, is_whole))
+    with np.errstate(all="ignore"):
+        if statistic.op == "cov":
+            return statistic.covariance(sums.counts, sums.together, is_whole, xp)
+        is_own = np.eye(len(columns), dtype=np.bool_)
+        scale = sums.spread * sums.spread.T
+        return statistic.correlation(sums.counts, sums.together, scale, is_own, xp)
+
+
+def _with_presence(
+    columns: Sequence[Column], num_rows: Count, statistic: Statistic, layout: Layout
+) -> tuple[tuple[Array, ...], tuple[Array, ...], Any]:
+    """The numbers of each column, flags of the rows where it has one, and whether all have."""
+    rows = is_row(columns[0].data.shape[0], num_rows, layout)
+    numbers = tuple(column.data.astype(wide(np.float64)) for column in columns)
+    presents = tuple(rows & ~column.missing() for column in columns)
+    is_whole: Any = np.bool_(True)
+    if statistic.is_of_frame:
+        is_cov = statistic.op == "cov"
+        is_whole = is_cov and jnp.all(jnp.stack([jnp.all(p == rows) for p in presents]))
+        pairs = zip(numbers, presents, strict=True)
+        presents = tuple(p & (jnp.isfinite(x) | is_whole) for x, p in pairs)
+    return numbers, presents, is_whole
+
+
+@answered_at_once
+@functools.partial(tiered, static_argnums=2)
+def _are_finite(columns: Sequence[Column], num_rows: Count, layout: Layout) -> Array:
+    """Whether each row has a finite value in all columns."""
+    rows = is_row(columns[0].data.shape[0], num_rows, layout)
+    flags = [column.present() & jnp.isfinite(column.data) for column in columns]
+    return jnp.all(~rows | functools.reduce(jnp.logical_and, flags))
+
+
+@functools.partial(tiered, static_argnums=(2, 3, 4))
+def _pair_sums(
+    columns: Sequence[Column],
+    num_rows: Count,
+    statistic: Statistic,
+    layout: Layout,
+    are_common: bool,
+) -> tuple[PairSums, Array, Any]:
+    """The sums of each pair, flags of those that cancel, and whether no value is missing.
+
+    The sums are about the mean of each column, and moved to those of its pairs.
+    """
+    numbers, presents, is_whole = _with_presence(columns, num_rows, statistic, layout)
+    if are_common:
+        presents = (functools.reduce(jnp.logical_and, presents),) * len(columns)
+    origins = [jax.lax.stop_gradient(_mean(*one)) for one in zip(numbers, presents, strict=True)]
+    sides = zip(numbers, presents, origins, strict=True)
+    x = tuple(jnp.where(present, number - origin, 0.0) for number, present, origin in sides)
+    flags = presents[:1] if are_common else presents
+    m = tuple(flag.astype(numbers[0].dtype) for flag in flags)
+    counts, sums, products, squares = _products(x, m, layout)
     over = jnp.maximum(counts, 1.0)
-    means = origin[:, None] + sums / over
+    means = jnp.stack(origins)[:, None] + sums / over
     together = products - sums * sums.T / over
     spread = squares - sums * sums / over
     is_far = spread < squares * FAR_FROM_MEAN
-    about_means = (together, spread)
-    together, spread = jax.lax.cond(
-        jnp.any(is_far),
-        lambda: _about_own_means((rows, present), means, is_far | is_far.T, about_means, layout),
-        lambda: about_means,
-    )
-    return counts, together, spread
+    return PairSums(counts, means, together, spread), is_far | is_far.T, is_whole
 
 
+def _mean(numbers: Array, present: Array) -> Array:
+    """The mean of some rows, clipped to their range, so that equal values have distance zero."""
+    count = jnp.maximum(jnp.sum(present, dtype=jnp.int32), np.int32(1))
+    mean = jnp.sum(jnp.where(present, numbers, 0.0)) / count.astype(numbers.dtype)
+    least = jnp.min(jnp.where(present, numbers, jnp.inf))
+    return jnp.clip(mean, least, jnp.max(jnp.where(present, numbers, -jnp.inf)))
+
+
+@functools.partial(tiered, static_argnums=(2, 3))
 def _about_own_means(
-    rows: tuple[Array, Array],
-    means: Array,
-    is_far: Array,
-    about_means: tuple[Array, Array],
+    columns: Sequence[Column],
+    num_rows: Count,
+    statistic: Statistic,
     layout: Layout,
-) -> tuple[Array, Array]:
+    sums: PairSums,
+    is_far: Array,
+) -> PairSums:
     """Recomputes sums about the pairwise means for pairs whose mean is large beside the spread."""
+    numbers, presents, _ = _with_presence(columns, num_rows, statistic, layout)
+    rows = jnp.stack(numbers, axis=1), jnp.stack(presents, axis=1)
     reduce = functools.partial(primitives.reduce, rows, **layout.on_mesh)
 
     def pairs(rows: Any) -> tuple[Array, Array]:
@@ -134,7 +208,7 @@ def _about_own_means(
 
     least, most = reduce(("min", "max"), transform=ends).values
     # Clipped, so that equal values have distance zero.
-    origins = jax.lax.stop_gradient(jnp.clip(means, least, most))
+    origins = jax.lax.stop_gradient(jnp.clip(sums.means, least, most))
 
     def products(rows: object, origins: Array) -> tuple[Any, None]:
         first, both = pairs(rows)
@@ -142,16 +216,45 @@ def _about_own_means(
         return (distance * jnp.swapaxes(distance, 1, 2), distance * distance), None
 
     together, spread = reduce("sum", transform=products, operands=(origins,)).values
-    return jnp.where(is_far, together, about_means[0]), jnp.where(is_far, spread, about_means[1])
+    together = jnp.where(is_far, together, sums.together)
+    return sums._replace(together=together, spread=jnp.where(is_far, spread, sums.spread))
 
 
-def _product(a: Array, b: Array, layout: Layout) -> Array:
-    """Computes `a.T @ b`."""
+def _products(x: tuple[Array, ...], m: tuple[Array, ...], layout: Layout) -> tuple[Array, ...]:
+    """The products of the columns of two sides, which broadcast against a matrix each.
 
-    def of_rows(rows: Any) -> tuple[Array, None]:
-        return jnp.einsum("ni,nj->ij", *rows, precision="highest")[None], None
+    Of `m` and itself, `x` and `m`, `x` and itself, and the squares of `x` and `m`. `m` are flags of
+    rows, one for all columns or one for each; `x` is zero in other rows.
+    """
 
-    return primitives.reduce((a, b), "sum", transform=of_rows, **layout.on_mesh).values
+    def of_rows(rows: Any) -> tuple[Any, None]:
+        x, m = rows
+        if len(m) < len(x):
+            counts, sums = jnp.sum(m[0]).reshape(1, 1), jnp.stack([jnp.sum(one) for one in x])
+            products = _product(x, x)
+            alike = counts, sums[:, None], products, jnp.diagonal(products)[:, None]
+            return tuple(matrix[None] for matrix in alike), None
+        squares = tuple(values * values for values in x)
+        pairs = (m, m), (x, m), (x, x), (squares, m)
+        return tuple(_product(*pair)[None] for pair in pairs), None
+
+    if layout.mesh is None:
+        return tuple(matrix[0] for matrix in of_rows((x, m))[0])
+    return primitives.reduce((x, m), "sum", transform=of_rows, **layout.on_mesh).values
+
+
+def _product(a: tuple[Array, ...], b: tuple[Array, ...]) -> Array:
+    """The sum of the products of each column of one side and each of the other."""
+    if len(a) > _MOST_PAIRED:
+        sides = jnp.stack(a, axis=1), jnp.stack(b, axis=1)
+        return jnp.einsum("ni,nj->ij", *sides, precision="highest")
+    dot = functools.partial(jnp.vdot, precision="highest")
+    size = len(a)
+    if a is not b:
+        return jnp.stack([dot(u, v) for u in a for v in b]).reshape(size, size)
+    upper = {(i, j): dot(a[i], a[j]) for i in range(size) for j in range(i, size)}
+    whole = [upper[min(i, j), max(i, j)] for i in range(size) for j in range(size)]
+    return jnp.stack(whole).reshape(size, size)
 
 
 _BY_RANK, _RANK_FIRST = "corr: method=", "Use rank() first for 'spearman'."
@@ -198,10 +301,11 @@ def check_number(column: Column, label: Hashable, caller: str) -> Column:
 
 def of_pair(pair: tuple[Column, Column], table: Table, statistic: Statistic) -> Any:
     """A statistic of two columns of numbers, over the rows where both have values."""
-    matrix = _covariances(tuple(map(bare, pair)), table.all_rows, statistic, table.layout)
+    columns = tuple(map(bare, pair))
+    matrix = _covariances(columns, table.all_rows, statistic, table.layout, are_common=True)
     if is_traced(matrix):
         return table.unless_lost(matrix[0, 1])
-    return np.float64(np.asarray(matrix)[0, 1])
+    return np.float64(matrix[0, 1])
 
 
 class PairsOnHost:
@@ -299,7 +403,9 @@ class FrameCorrelation(FramePairs, FrameBase):
         if size:
             statistic = Statistic(op, max(min_periods or 1, 1), ddof, True)
             columns = tuple(map(bare, numbers))
-            matrix = _covariances(columns, table.all_rows, statistic, table.layout)
+            num_rows, layout = table.all_rows, table.layout
+            is_whole = not is_traced(columns, num_rows) and _are_finite(columns, num_rows, layout)
+            matrix = _covariances(columns, num_rows, statistic, layout, are_common=bool(is_whole))
             xp = jnp if is_traced(matrix) else np
             columns = xp.pad(xp.asarray(matrix), ((0, capacity - size), (0, 0))).T
         index = index_from(narrowed(labels.index), capacity, ONE_DEVICE)
