@@ -3,6 +3,7 @@
 
 from ._asof import FrameLastRows, SeriesLastRows
 from ._getitem import FrameSelection, SeriesSelection
+from ._label_periods import LabelPeriods
 from ._loc import FrameLabelSelection, SeriesLabelSelection
 from ._reindex import FrameReindexing, SeriesReindexing
 from ._rename import FrameRenaming, SeriesRenaming
@@ -25,6 +26,7 @@ class FrameIndexingMethods(
     FrameSelect,
     FrameSelection,
     FrameShape,
+    LabelPeriods,
     LabelTimeZones,
     Sampling,
     TimesOfDay,
@@ -40,6 +42,7 @@ class SeriesIndexingMethods(
     SeriesReindexing,
     SeriesRenaming,
     SeriesShape,
+    LabelPeriods,
     LabelTimeZones,
     Sampling,
     TimesOfDay,

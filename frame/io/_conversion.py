@@ -25,9 +25,18 @@ from ._narwhals import arrow_rows, narwhals, narwhals_frame
 class Conversion(NDFrame):
     """Conversions that frames and series share."""
 
-    def to_numpy(self, dtype: DtypeLike = None) -> np.ndarray:
-        """The values in their common dtype: one dimension for a series, two for a frame."""
-        return self.to_pandas().to_numpy(dtype=dtype)
+    def to_numpy(
+        self,
+        dtype: DtypeLike = None,
+        copy: bool = False,
+        na_value: object = pd.api.extensions.no_default,
+    ) -> np.ndarray:
+        """The values in their common dtype: one dimension for a series, two for a frame.
+
+        With `copy` the array is writable and shares no memory. `na_value` replaces missing values.
+        """
+        rows: Any = self.to_pandas()
+        return rows.to_numpy(dtype=dtype, copy=copy, na_value=na_value)
 
     def _of_host(self) -> Any:
         """The rows, if they have never left the host; else None."""

@@ -43,8 +43,6 @@ sparse: jax.experimental.sparse
 style: to_pandas().style
 to_clipboard to_excel to_hdf to_iceberg to_latex: to_pandas() and pandas' {}
 to_pickle to_sql to_stata to_xarray to_xml: to_pandas() and pandas' {}
-to_period: reset_index() and dt.floor() or dt.strftime(), because labels are not periods
-to_timestamp: the labels as they are, because they are times and not periods
 [JaxSeries, out]
 to_parquet: to_frame().to_parquet()
 [FrameGroupBy SeriesGroupBy, out]

@@ -3,6 +3,7 @@
 
 import jax
 import numpy as np
+import pandas as pd
 import pytest
 from frame_examples import INTEGERS, integers, mixed_frame
 from frame_parity import assert_parity, assert_same_error, on_device
@@ -29,6 +30,32 @@ def test_a_dtype_may_be_asked_for():
         return f.k.to_numpy("float32"), f.x.to_numpy(object), f.b.to_numpy(np.int8)
 
     assert_parity(arrays, mixed_frame(), ways=["eager"])
+
+
+def test_copies_and_missing_values():
+    frame = pd.DataFrame(
+        {
+            "x": [1.0, np.nan],
+            "i": pd.array([1, None], dtype="Int64"),
+            "s": ["a", None],
+            "t": pd.to_datetime(["2024-01-01", None]),
+        }
+    )
+    other = pd.Timestamp("2020-01-01")
+
+    def arrays(f):
+        return (
+            f.x.to_numpy(na_value=-1.0), f.i.to_numpy("int64", na_value=0),
+            f.i.to_numpy("float64", copy=True, na_value=np.nan), f.s.to_numpy(na_value="-"),
+            f.t.to_numpy(na_value=other), f[["x", "i"]].to_numpy("float32", na_value=7),
+            f.x.to_numpy(None, True), f[["x"]].to_numpy(copy=True),
+        )  # fmt: skip
+
+    assert_parity(arrays, frame, ways=["eager"])
+    ours = on_device(frame)
+    for copied in (ours.x.to_numpy(copy=True), ours[["x"]].to_numpy(copy=True)):
+        copied[:] = 5
+        assert ours.x.to_numpy()[0] == 1
 
 
 def test_wrong_uses():
