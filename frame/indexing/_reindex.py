@@ -15,7 +15,7 @@ from ..mapping._missing import missing_flags
 from ..mapping._nullable_values import cast_nullable
 from ..mapping._where import choose, choose_scalar
 from ..table._arguments import axis_number
-from ..table._column import Column, common_family, in_dtype, of_family
+from ..table._column import Array, Column, common_family, in_dtype, of_family
 from ..table._column_labels import Labels
 from ..table._dtypes import narrowed
 from ..table._from_host import index_from
@@ -81,14 +81,24 @@ def with_labels(
         found = np.full(target.capacity, -1, np.int32)
         found[: len(labels)] = own.get_indexer(labels, *nearest)
         row_ids = layout.place(found)
+    return rows_or_fills(table, row_ids, target, fill_values, caller)
+
+
+def rows_or_fills(
+    table: Table, row_ids: Array, target: Table, fill_values: Sequence[Any], caller: str
+) -> Table:
+    """The rows at some positions; -1 gives a fill value for each column.
+
+    The labels and the number of rows are those of `target`.
+    """
     columns = []
     for column, value in zip(table.columns, fill_values, strict=True):
         is_null = pd.api.types.is_scalar(value) and pd.isna(value)
         is_filled = not is_null or (column.kind == "object" and (value is pd.NA or value is pd.NaT))
-        (one,) = take_columns([column], row_ids, layout, holes=not is_filled)
+        (one,) = take_columns([column], row_ids, table.layout, holes=not is_filled)
         filled = choose_scalar(row_ids >= 0, one, value, target, caller) if is_filled else one
-        columns.append(settled(filled, num_rows))
-    return table.replace(columns=tuple(columns), index=index, num_rows=num_rows)
+        columns.append(settled(filled, target.num_rows))
+    return table.replace(columns=tuple(columns), index=target.index, num_rows=target.num_rows)
 
 
 class Reindexing(NDFrame):

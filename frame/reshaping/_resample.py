@@ -2,7 +2,7 @@
 """`resample` and `asfreq`: groups of rows by bins of time, and rows at regular times."""
 
 import functools
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,14 +11,17 @@ import pandas as pd
 from ..groupby._by_host import called_with_frames
 from ..groupby._resample import BinReductions, no_upsampling
 from ..groupby._user_functions import is_of_user
-from ..indexing._reindex import with_labels
+from ..indexing._reindex import rows_or_fills
 from ..table._arguments import check_flag
-from ..table._column import NAT, Column
+from ..table._column import Column
+from ..table._dtypes import narrowed
+from ..table._from_host import index_from
 from ..table._ndframe import NDFrame
-from ..table._recode import look_up
 from ..table._sort import sort_rows
+from ..table._table import Table, as_count
+from ..table._take import any_flagged
 from ..table._time_bins import bins_of_times, check_times_of_bins, ends_of_times, starts_of_bins
-from ..table._to_host import no_rows
+from ..table._to_host import host_array, no_rows
 from ..table._tracing import is_traced
 from ..table._types import LevelOrLevels
 from ..table._user_functions import UntraceableError, as_frames, by_engine
@@ -75,7 +78,7 @@ class Resampler(BinReductions):
                     "resample: a function of bins without rows cannot be traced. Drop the bins "
                     "first, or leave out engine."
                 )
-            return result._like(with_labels(result._table, self._labels, [], "resample"))
+            return self._labelled(result, [])
 
         return by_engine("resample", engine, trace, on_host, is_traced=False)
 
@@ -173,7 +176,21 @@ class Resampler(BinReductions):
         empty = getattr(shell.groupby(bins, observed=False), name)(*args, **kwargs)
         is_frame = isinstance(empty, pd.DataFrame)
         fills = [empty.iloc[0, at] for at in range(empty.shape[1])] if is_frame else [empty.iloc[0]]
-        return result._like(with_labels(result._table, self._labels, fills, "resample"))
+        return self._labelled(result, fills)
+
+    def _labelled(self, result: Any, fills: Sequence[Any]) -> Any:
+        """The results of the bins with rows, in a row for each bin; others have the fills."""
+        table, labels = result._table, self._labels
+        layout, num_rows = table.layout, len(labels)
+        capacity = layout.capacity_for(num_rows)
+        (bins,) = table.index_columns()
+        row_ids = np.full(capacity, -1, np.int32)
+        count = table.num_rows_on_host
+        row_ids[host_array(bins.data)[:count]] = np.arange(count)
+        index = index_from(narrowed(labels), capacity, layout)
+        target = Table((), index, as_count(num_rows), layout=layout)
+        rows = rows_or_fills(table, layout.place(row_ids), target, fills, "resample")
+        return result._like(rows)
 
 
 def _functions(func: object, named: Mapping[str, object]) -> Iterator[Any]:
@@ -239,7 +256,9 @@ class ResampleMethods(NDFrame):
         if is_traced(column.data, self._table.num_rows):
             raise NotImplementedError("resample: the bins are not known inside jit.")
         source: Any = self
-        if not source._make_series(column, None).is_monotonic_increasing:
+        times = source._make_series(column, None)
+        is_in_order = times.is_monotonic_increasing
+        if not is_in_order:
             # As in pandas, the first row of a bin is that of the first time.
             source = self._like(sort_rows(self._table, [(column.data, False)]))
             column, _ = source._times(on, level)
@@ -252,10 +271,18 @@ class ResampleMethods(NDFrame):
 
         if on is not None:
             source = source.drop(columns=[on])
-        ends = ends_of_times(source._make_series(column, None))
+        ends = ends_of_times(source._make_series(column, None), is_in_order=is_in_order)
         options = {"closed": closed, "origin": origin, "offset": offset}
         labels, codes = bins_of_times(column, ends, rule, label, options)
-        keys = Column(look_up(codes, labels.asi8, np.int64(NAT)), None, column.type)
+        are_missing: Any = codes < 0
+        # Times in order are not missing.
+        if is_in_order or not any_flagged(are_missing, source._table.num_rows):
+            are_missing = None
+        elif len(labels):
+            # As in pandas, bins of times of which some are missing have no frequency.
+            labels.freq = None
+        # Small numbers, whose groups need no search.
+        keys = Column(codes, None if are_missing is None else ~are_missing)
         grouped = source.groupby(source._make_series(keys, name))
         starts = functools.partial(starts_of_bins, ends.rename(name), rule, options)
         return Resampler(grouped, labels.rename(name), rows, starts, on_host)

@@ -38,13 +38,20 @@ def bins_of_times(
     else:
         labels, edges = _bins(ends, rule, label, options)
     side = "left" if _closed(rule, options["closed"], options["origin"]) == "right" else "right"
-    return TimeBins(labels, _codes(column.data, _on_device(edges), side))
+    return TimeBins(labels, _bin_of_each(column.data, edges, side))
 
 
-def ends_of_times(times: Any) -> pd.DatetimeIndex:
-    """The first and the last time of a series; missing if there is none."""
-    unit: Any = times._only.type.unit
-    return pd.DatetimeIndex([times.min(), times.max()]).as_unit(unit)
+def ends_of_times(times: Any, *, is_in_order: bool = False) -> pd.DatetimeIndex:
+    """The first and the last time of a series; missing if there is none.
+
+    With `is_in_order` they are those of the first and the last row.
+    """
+    kind: Any = times._only.type
+    if is_in_order and len(times):
+        ends = times.iloc[0], times.iloc[-1]
+    else:
+        ends = times.min(), times.max()
+    return pd.DatetimeIndex(ends, tz=kind.zone).as_unit(kind.unit)
 
 
 def outer_bins_of_times(
@@ -63,8 +70,7 @@ def outer_bins_of_times(
     unit: Any = column.type.unit
     a_day: Any = pd.Timedelta(1, "D").as_unit(unit)
     days = starts_of_days(column.data, np.int64(a_day.to_timedelta64().view(np.int64)))
-    placed = _on_device(edges)
-    return _codes(days, placed, "left"), _codes(column.data, placed, "right")
+    return _bin_of_each(days, edges, "left"), _bin_of_each(column.data, edges, "right")
 
 
 def starts_of_bins(ends: pd.DatetimeIndex, rule: object, options: Options) -> Any:
@@ -122,19 +128,39 @@ def _bins(
     def labels(which: object) -> Any:
         return times.resample(rule, label=which, **options).size().index.as_unit(unit)
 
-    edges = labels("left").append(labels("right")[-1:])
+    left, right = labels("left"), labels("right")
+    edges = left.append(right[-1:])
     if _is_end(rule) and _closed(rule, options["closed"], options["origin"]) == "right":
         # To the end of the day that clocks show, which may have 23 hours.
         edges = edges.tz_localize(None)
         edges = edges + pd.Timedelta(1, "D").as_unit(unit) - pd.Timedelta(1, unit).as_unit(unit)
         edges = edges.tz_localize(ends.tz)
-    return labels(label), edges
+    if label is None:
+        label = _closed(rule, None, options["origin"])
+    if label == "left":
+        return left, edges
+    return right if label == "right" else labels(label), edges
 
 
-def _on_device(edges: pd.DatetimeIndex) -> Array:
-    """Edges on the device, padded so that similar numbers of bins share a program."""
+def _bin_of_each(times: Array, edges: pd.DatetimeIndex, side: str) -> Array:
+    """The bin of each time between edges; -1 before the first one, or if missing."""
+    counts = edges.asi8
+    steps = np.diff(counts)
+    if len(steps) and (steps == steps[0]).all() and int(counts[-1]) - int(counts[0]) < 2**63:
+        # A right end belongs to the bin before.
+        start = counts[0] + np.int64(side == "left")
+        return _quotients(times, start, steps[0], np.int64(len(steps)))
+    # Padded so that similar numbers of bins share a program.
     capacity = ONE_DEVICE.capacity_for(len(edges))
-    return jnp.asarray(padded(edges.asi8, capacity, np.iinfo(np.int64).max))
+    padding = np.iinfo(np.int64).max
+    return _codes(times, jnp.asarray(padded(counts, capacity, padding)), side)
+
+
+@tiered
+def _quotients(times: Array, start: Any, step: Any, num_bins: Any) -> Array:
+    """The bin of each time among bins of one length; -1 before the first, or if missing."""
+    position = jnp.clip((times - start) // step, -1, num_bins).astype(jnp.int32)
+    return jnp.where(times == NAT, np.int32(-1), position)
 
 
 @functools.partial(tiered, static_argnums=2)

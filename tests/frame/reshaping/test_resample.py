@@ -183,6 +183,20 @@ def test_rows_in_no_order():
 def test_missing_times_belong_to_no_bin():
     frame = mixed_frame()[["k", "t"]]
     assert_parity(lambda f: f.resample("YE", on="t").k.sum(), frame, ways=["eager"])
+    for times in (["2024-01-01", None, "2024-01-03"], [None], [None, "2024-01-02"]):
+        index = pd.DatetimeIndex(times, tz="America/New_York").as_unit("s")
+        series = pd.Series(range(len(times)), index, name="x")
+        assert_parity(lambda s: s.resample("D").sum(), series, ways=["eager"])
+
+
+@pytest.mark.parametrize("options", [{}, {"closed": "right"}, {"label": "right"}], ids=str)
+@pytest.mark.parametrize("rule", ["7min", "6h", "W"])
+def test_bins_of_one_length_around_the_first_and_the_last_time(rule, options):
+    days = ["1969-12-31 23:53", "1970-01-01 00:00", "1970-01-04 00:00", "1970-01-05 00:00"]
+    times = pd.to_datetime(days)
+    for index in (times, times[::-1], times[:1]):
+        series = pd.Series(range(len(index)), index, name="x")
+        assert_parity(lambda s: s.resample(rule, **options).sum(), series, ways=["eager"])
 
 
 def test_wrong_uses():
