@@ -11,8 +11,11 @@ from ..table._column import Column, as_floats, of_family
 from ..table._column_labels import Labels
 from ..table._dtypes import wide
 from ..table._nullable import Family
+from ..table._tracing import is_traced
+from ..table._user_functions import as_frames, has_host
 from ._agg import nested
 from ._base import GroupByBase
+from ._by_host import groups_on_host
 from ._grouped_column import Reduction
 
 
@@ -24,17 +27,24 @@ class GroupByDescription(GroupByBase):
     ) -> Any:
         """Count, mean, deviation, extremes and percentiles of the numeric columns of each group.
 
+        On the host also those of times, and the counts and modes of other columns.
+
         Differences from pandas:
-            `include` and `exclude` must be None. Columns of bools, strings, categories and times
-            raise NotImplementedError, unless pandas omits them because the frame has numbers. The
-            index of an empty result keeps the names of the keys.
+            Inside `jit` and in plans `include` and `exclude` must be None, and columns other than
+            numbers raise NotImplementedError, unless pandas omits them because the frame has
+            numbers. The index of an empty result keeps the names of the keys.
         """
-        if include is not None or exclude is not None:
-            raise NotImplementedError(
-                "describe: include and exclude must be None. Select the columns first."
-            )
         if not len(self._labels):
             raise ValueError("Cannot describe a DataFrame without columns")
+        is_plain = include is None and exclude is None and self._unfit() is None
+        if not is_plain and has_host(self._groups.is_traced or is_traced(self._table)):
+            described = groups_on_host(self).describe(percentiles, include, exclude)
+            return as_frames(described, self._source.sharding)
+        if include is not None or exclude is not None:
+            raise NotImplementedError(
+                "describe: include and exclude must be None inside jit and plans. Select the "
+                "columns first."
+            )
         names, quantiles = named_percentiles(percentiles)
         middle = [Reduction("quantile", q=float(q)) for q in quantiles]
         specs = {name: Reduction(name) for name in ("count", "mean", "std", "min")}
@@ -75,14 +85,22 @@ class GroupByDescription(GroupByBase):
         return self._one_each(columns, Labels.of(labels, [*self._labels.index.names, None]))
 
     def _described(self) -> list[int]:
-        """Positions of the columns that pandas describes by default."""
-        own = self._columns
-        numbers = [at for at, one in enumerate(own) if one.is_numeric and not one.is_bool]
-        times = [at for at, column in enumerate(own) if column.type.is_time]
-        unfit = times or ([] if numbers else range(len(own)))
-        for at in unfit:
+        """Positions of the columns that pandas describes by default, which are all numbers."""
+        unfit = self._unfit()
+        if unfit is not None:
             raise NotImplementedError(
-                f"describe: column {self._labels[at]!r} of {own[at].dtype_name} is not numeric. "
-                "Select the numeric columns, or use agg(['count', 'nunique', 'first'])."
+                f"describe: inside jit and plans columns must be numbers, got "
+                f"{self._columns[unfit].dtype_name} in column {self._labels[unfit]!r}. Select the "
+                "numeric columns, or use agg(['count', 'nunique', 'first'])."
             )
-        return numbers
+        return self._positions_of_numbers()
+
+    def _positions_of_numbers(self) -> list[int]:
+        own = self._columns
+        return [at for at, one in enumerate(own) if one.is_numeric and not one.is_bool]
+
+    def _unfit(self) -> int | None:
+        """The position of a column that pandas describes and that is not numeric, or None."""
+        own = self._columns
+        times = [at for at, column in enumerate(own) if column.type.is_time]
+        return next(iter(times or ([] if self._positions_of_numbers() else range(len(own)))), None)

@@ -242,6 +242,9 @@ class SeriesValueCounts(ValueCounts, SeriesBase):
 
         Numbers are counted in `bins` on the host.
 
+        Differences from pandas:
+            With `bins` the labels are ordered categories that are intervals.
+
         Example:
             >>> from jaxframes.frame import JaxSeries
             >>> JaxSeries([5, 7, 5]).value_counts().tolist()
@@ -250,7 +253,9 @@ class SeriesValueCounts(ValueCounts, SeriesBase):
         if bins is not None:
             return by_pandas(
                 self, "value_counts: bins=", "Call cut() first.",
-                lambda data: data.value_counts(normalize, sort, ascending, bins, dropna),
+                lambda data: _with_categories(
+                    data.value_counts(normalize, sort, ascending, bins, dropna)
+                ),
             )  # fmt: skip
         return self._count_values([self._only], [self._name], normalize, sort, ascending, dropna)
 
@@ -267,6 +272,12 @@ class SeriesValueCounts(ValueCounts, SeriesBase):
         ordered = ordered_keys(keys, missing_first=missing_first) if has_order(keys) else ()
         table = sort_rows(modes, ordered) if ordered else modes
         return self._of(table.replace(index=RANGE), self._name)
+
+
+def _with_categories(counts: pd.Series) -> pd.Series:
+    """Counts whose labels are categories in place of intervals."""
+    labels = counts.index
+    return counts.set_axis(pd.CategoricalIndex(labels, labels.sort_values(), ordered=True))
 
 
 @tiered

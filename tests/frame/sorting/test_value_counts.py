@@ -42,6 +42,19 @@ def test_few_rows(num_rows):
     assert_parity(lambda f: f.c.value_counts(), frame, ways=["eager"])
 
 
+@pytest.mark.parametrize(
+    "options", [{"bins": 3}, {"bins": [0, 2, 9], "sort": False}, {"bins": 2, "normalize": True}]
+)
+def test_bins(options):
+    """The labels are categories that are intervals, and not intervals."""
+    values = pd.Series([1, 2, 2, 7, 9], name="v")
+    with pytest.warns(pd.errors.PerformanceWarning, match="bins="):
+        counts = JaxSeries(values).value_counts(**options).to_pandas()
+    expected = values.value_counts(**options)
+    assert counts.index.tolist() == expected.index.tolist()
+    assert_same(counts.reset_index(drop=True), expected.reset_index(drop=True))
+
+
 def test_wrong_arguments():
     frame = mixed_frame()
     assert_same_error(lambda f: f.value_counts("bogus"), frame)
