@@ -154,6 +154,12 @@ class GroupByReductions(GroupByBase):
         return self._label_of("argmax", skipna, numeric_only)
 
     def _label_of(self, op: str, skipna: bool, numeric_only: bool) -> Any:
+        has_levels = self._table.index.num_levels > 1
+        if has_levels and has_host(self._groups.is_traced or is_traced(self._table)):
+            # The labels are tuples, which are objects.
+            options = {} if self._is_series else {"numeric_only": numeric_only}
+            labels_of = getattr(groups_on_host(self), op.replace("arg", "idx"))
+            return as_frames(labels_of(skipna=skipna, **options), self._source.sharding)
         grouped = self._chosen(numeric_only, op.replace("arg", "idx"))
         return grouped._result(grouped._labels_of_rows(grouped._pairs(Reduction(op)), skipna))
 

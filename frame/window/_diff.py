@@ -134,8 +134,10 @@ class Changes(NDFrame):
             results = [empty if column.is_bool else column for column in results]
         return self._with_columns(results)
 
-    def pct_change(self, periods: int = 1, fill_method: object = None, freq: object = None) -> Self:
-        """The relative change from the value `periods` rows before.
+    def pct_change(
+        self, periods: int = 1, fill_method: object = None, freq: object = None, *, axis: Axis = 0
+    ) -> Self:
+        """The relative change from the value `periods` rows before, or columns with `axis=1`.
 
         Differences from pandas:
             Bools raise a TypeError; pandas divides by them row by row.
@@ -147,6 +149,9 @@ class Changes(NDFrame):
                 f"pct_change: freq must be None, got {freq!r}. Count periods in rows."
             )
         periods = whole_periods("pct_change", periods)
+        if axis_number(axis, self):
+            frame: Any = self
+            return frame / frame.shift(periods, axis=1) - 1
         table = self._table
         if not table.columns:
             return self

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """groupby.idxmin and idxmax."""
 
+import jax
 import numpy as np
 import pandas as pd
+import pytest
 from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same_error
 from jaxframes.frame import JaxFrame
@@ -35,3 +37,15 @@ def test_a_missing_value_that_is_not_skipped_is_an_error():
     frame = mixed_frame()[["k", "x", "s"]]
     assert_same_error(lambda f: f.groupby("k").x.idxmin(skipna=False), frame)
     assert_same_error(lambda f: f.groupby("k").s.idxmax(numeric_only=True), frame)
+
+
+def test_labels_of_several_levels_are_tuples():
+    frame = mixed_frame()[["k", "i", "x"]]
+    frame.index = pd.MultiIndex.from_arrays([frame.index % 5, frame.index], names=["p", "q"])
+
+    def labels(f):
+        return f.groupby("k").i.idxmax(), f.groupby("k").idxmin(), f.groupby(level="p").i.idxmin()
+
+    assert_parity(labels, frame, ways=["eager"])
+    with pytest.raises(NotImplementedError, match="index of one level"):
+        jax.jit(lambda f: f.groupby("k").i.idxmax())(JaxFrame(frame))

@@ -35,3 +35,10 @@ def test_wrong_uses_are_pandas_errors():
     assert_same_error(lambda f: f.x.pct_change(fill_method="ffill"), frame)
     for periods in ("1", "a", 1.5, 1.0, None, np.nan, np.inf, 2**70):
         assert_same_error(lambda f, periods=periods: f.x.pct_change(periods), frame)
+
+
+def test_changes_from_column_to_column():
+    def changes(f):
+        return f.pct_change(axis=1), f.pct_change(-2, axis="columns")
+
+    assert_parity(changes, FRAME[["x", "f", "i"]].astype("float64"))
