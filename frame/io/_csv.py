@@ -12,9 +12,9 @@ from pyarrow import csv
 from ..table._layout import layout_of
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._object_functions import as_texts
-from ._csv_lines import csv_text
+from ._csv_lines import CsvText, csv_text
 from ._csv_options import CsvFormat, check_rest
-from ._csv_reader import CsvLabels, CsvReader, CsvValues
+from ._csv_reader import CsvLabels, CsvReader, CsvValues, read_pieces, read_rows
 from ._files._replacing import replacing
 from ._own_rows import own_pieces
 from ._writing import target_of, without_dictionaries, write_content
@@ -82,7 +82,7 @@ def read_csv(
         na_values: more strings that denote missing values.
         keep_default_na: whether pandas' strings for missing values count too.
         na_filter: whether missing values are looked for.
-        skip_blank_lines: whether lines without characters are no rows.
+        skip_blank_lines: whether lines of whitespace alone are no rows.
         parse_dates: columns to parse as times, or True for the index.
         date_format: the format of these, or formats by column.
         dayfirst: whether days come before months in these.
@@ -95,7 +95,8 @@ def read_csv(
         escapechar: a character before one that has no special meaning.
         comment: a character that ends a line.
         encoding: the encoding of the text.
-        on_bad_lines: "error", "warn" or "skip" for lines with too many or too few values.
+        on_bad_lines: "error", "warn" or "skip" for lines with too many values. Those with too few
+            end in missing values; a file that has one is read twice.
         storage_options: arguments of the file system of a URL, for fsspec.
         filesystem: a file system of `pyarrow.fs` or fsspec that has the path.
         sharding: the placement of the rows; see `JaxFrame`.
@@ -126,21 +127,24 @@ def read_csv(
         filesystem=filesystem, storage_options=storage_options,
     )  # fmt: skip
     layout = layout_of(sharding, "read_csv")
-    reader = CsvReader(
-        text, style, CsvLabels(header, names, _whole(skiprows, "skiprows") or 0), usecols, dtype,
-        index_col, CsvValues(parse_dates, date_format, dayfirst, thousands), layout,
-        dtype_backend,
-    )  # fmt: skip
+    labels = CsvLabels(header, names, _whole(skiprows, "skiprows") or 0)
+    values = CsvValues(parse_dates, date_format, dayfirst, thousands)
+
+    def reader(text: CsvText) -> CsvReader:
+        return CsvReader(
+            text, style, labels, usecols, dtype, index_col, values, layout, dtype_backend
+        )
+
     if nrows is None and chunksize is None:
-        return reader.whole()
+        return read_rows(text, style, labels, lambda text: reader(text).whole())
     nrows, chunksize = _whole(nrows, "nrows"), _whole(chunksize, "chunksize")
     if layout.spans_processes:
         raise NotImplementedError(
             "read_csv: nrows and chunksize need rows of one process. Leave out sharding."
         )
     if chunksize is None:
-        return reader.first(nrows or 0)
-    return reader.pieces(chunksize, nrows)
+        return read_rows(text, style, labels, lambda text: reader(text).first(nrows or 0))
+    return read_pieces(text, style, labels, lambda text: reader(text).pieces(chunksize, nrows))
 
 
 def _one_character(sep: Any) -> str:

@@ -88,6 +88,9 @@ class CsvFormat:
             )
 
         def skip(row: Any) -> str:
+            if row.actual_columns < row.expected_columns:
+                # pandas pads such a line, and so does `with_even_lines`.
+                return "error"
             if how == "warn":
                 text = f"Skipping line {row.number or ''}: expected {row.expected_columns} fields,"
                 warnings.warn(

@@ -3,6 +3,7 @@
 
 import contextlib
 import dataclasses
+import itertools
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -23,6 +24,7 @@ from ._csv_columns import (
     with_numbers_for_nulls,
     with_pandas_types,
 )
+from ._csv_even import ShortLineError, check_blank_lines, is_short_line, with_even_lines
 from ._csv_lines import CsvText, parse_error, pieces_of_text
 from ._csv_options import CsvFormat, arrow_type
 from ._csv_values import columns_of_times, with_thousands, with_times
@@ -48,6 +50,42 @@ class CsvValues(NamedTuple):
     thousands: str | None
 
 
+def read_rows(
+    text: CsvText, style: CsvFormat, labels: CsvLabels, read: Callable[[CsvText], Any]
+) -> Any:
+    """What `read` returns for a text, or for one with even lines if this one has short lines."""
+    try:
+        return read(text)
+    except ShortLineError:
+        return read(_even(text, style, labels))
+
+
+def read_pieces(
+    text: CsvText,
+    style: CsvFormat,
+    labels: CsvLabels,
+    read: Callable[[CsvText], Iterator[Any]],
+) -> Iterator[Any]:
+    """The pieces that `read` yields; see `read_rows`."""
+
+    def pieces() -> Iterator[Any]:
+        num_read = 0
+        try:
+            for piece in first:
+                yield piece
+                num_read += 1
+        except ShortLineError:
+            yield from itertools.islice(read(_even(text, style, labels)), num_read, None)
+
+    first = read_rows(text, style, labels, read)
+    return pieces()
+
+
+def _even(text: CsvText, style: CsvFormat, labels: CsvLabels) -> CsvText:
+    num_columns = None if labels.names is None else len(labels.names)
+    return with_even_lines(text, style, labels.skiprows, num_columns)
+
+
 class CsvReader:
     """One call of `read_csv`."""
 
@@ -69,6 +107,8 @@ class CsvReader:
             self._skipped += header
         with self._naming_lines(self._first_bad_line):
             found = self._header(None if has_header else labels.names, has_header)
+        if style.skip_blank_lines:
+            check_blank_lines(text, found.labels)
         if labels.names is not None and has_header:
             options = found.options
             options.skip_rows_after_names = 1
@@ -189,7 +229,8 @@ class CsvReader:
                     error = found
             if "Empty CSV file" in str(error):
                 raise pd.errors.EmptyDataError("No columns to parse from file") from None
-            raise parse_error(error, self._text.name) from None
+            found = parse_error(error, self._text.name)
+            raise ShortLineError(*found.args) if is_short_line(str(error)) else found from None
 
     def first(self, num_rows: int) -> Any:
         """The frame of the first rows."""

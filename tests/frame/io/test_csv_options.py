@@ -42,6 +42,46 @@ OPTIONS = [
 ]
 
 
+SHORT = [
+    ("a,b,c\n1,2,3\n4,5\n6\n7,8,9\n", {}),
+    ("a,b,c\n1,2,3\n4,5\n6,7,8,9\n1,2,3\n", {"on_bad_lines": "skip"}),
+    ("a,b\n1,2\n   \n\t\n3,4\n\n", {}),
+    ("  \na,b\n1,2\n", {}),
+    ("a\n1\n  \n3\n", {}),
+    ("a\n1\n  \n3\n", {"skip_blank_lines": False}),
+    ("a,b\n1,2\n\n3,4\n", {"skip_blank_lines": False}),
+    ("a,b\n1,2\n  \n3,4\n", {"skip_blank_lines": False}),
+    ("1,2\n3\n", {"names": ["x", "y", "z"]}),
+    ("1,2\n3\n", {"header": None}),
+    ("junk\na;b\n1,5;x\n2\n", {"skiprows": 1, "sep": ";", "decimal": ","}),
+    ('a,b,c\n"1,x",2,"two\nlines"\n"say ""no"", please",5\n6\n', {}),
+    ("a,b,c\n'1,x',2,3\n'6,'\n", {"quotechar": "'"}),
+    ("a,b\r\n1,2\r\n3\r\n", {}),
+    ("a,b # labels\n1\n3,4 # last\n", {"comment": "#"}),
+    ("a,b\n1,x\n2\n", {"keep_default_na": False}),
+    ("t,a\n2024-01-01,1\n2024-01-02\n", {"parse_dates": ["t"], "index_col": "t"}),
+    ("a,b\n1,2\n3\n5,6\n", {"nrows": 2}),
+]
+
+
+@pytest.mark.parametrize(("text", "options"), SHORT)
+def test_short_and_blank_lines_are_those_of_pandas(text, options):
+    expected = pd.read_csv(io.StringIO(text, newline=""), **options)
+    assert_same(read_csv(io.StringIO(text, newline=""), **options), expected)
+
+
+def test_short_lines_of_files_and_chunks(tmp_path):
+    text = "a,b\n" + "".join(f"{at},w\n" if at % 50 else f"{at}\n" for at in range(300_000))
+    (tmp_path / "f.csv").write_text(text)
+    assert_same(read_csv(tmp_path / "f.csv"), pd.read_csv(tmp_path / "f.csv"))
+    chunks = pd.read_csv(tmp_path / "f.csv", chunksize=100_000)
+    for one, other in zip(read_csv(tmp_path / "f.csv", chunksize=100_000), chunks, strict=True):
+        assert_same(one, other)
+    (tmp_path / "f.csv").write_text("a,b\n1\n1,2,3\n")
+    with pytest.raises(pd.errors.ParserError, match=r"line 3 of 'the buffer|line 3 of '.*f.csv'"):
+        read_csv(tmp_path / "f.csv")
+
+
 @pytest.mark.parametrize(("text", "options"), OPTIONS)
 def test_options_are_those_of_pandas(text, options):
     expected = pd.read_csv(io.StringIO(text), **options)
