@@ -20,7 +20,7 @@ from ._lazy_groups import LazyGroupBy, LazyWindows, as_keys
 from ._lazy_series import LazyArray, SeriesPlan, expression_of, filtered
 from ._node import Call, Node, Scan
 from ._parse import parse
-from ._query import names_of, nullable_texts_of, read_text
+from ._query import kinds_of, names_of, read_text
 from ._recorded import RecordedFrame
 from ._sources import Memory
 
@@ -150,8 +150,7 @@ class FramePlan(RecordedFrame, Lazy):
         """
         lines, variables = read_text(expr, "pandas", None, level, local_dict, global_dict)
         empty = self._plan.empty
-        texts = nullable_texts_of(empty)
-        statement = parse(lines[0], names_of(empty), variables, nullable_texts=texts)
+        statement = parse(lines[0], names_of(empty), variables, kinds=kinds_of(empty))
         if len(lines) > 1 or statement.target is not None or not is_expression(statement.value):
             raise ValueError(
                 f"query: expr must be one condition on columns, got {expr!r}. Use assign() for "

@@ -7,10 +7,12 @@ looked up in lists, so a text can calculate and cannot reach any other object.
 
 import ast
 import io
+import itertools
 import re
 import token
 import tokenize
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import jax
@@ -61,7 +63,7 @@ def parse(
     names: Mapping[str, Expression],
     variables: Mapping[str, object],
     parser: "type[Parser] | None" = None,
-    nullable_texts: Collection[str] = (),
+    kinds: Mapping[str, str] = MappingProxyType({}),
 ) -> Statement:
     """Parses one line of pandas' grammar.
 
@@ -70,8 +72,8 @@ def parse(
         names: the expressions of names without a prefix: columns and index levels.
         variables: the values of names with the prefix `@`.
         parser: the class that converts nodes, `Parser` by default.
-        nullable_texts: the names of nullable strings. As in pandas, `==` and `!=` look a text up
-            among them, so a missing one is not equal.
+        kinds: what columns hold, see `kinds_of`. As in pandas, `==` and `!=` look a text up among
+            nullable strings, so a missing one is not equal, and `&` and `|` of a scalar need bools.
 
     Raises:
         SyntaxError: the text does not follow the grammar.
@@ -84,7 +86,7 @@ def parse(
         if len(body) != 1:
             raise SyntaxError("only a single expression is allowed")
         make = Parser if parser is None else parser
-        return make(names, variables, columns, locals_, nullable_texts).statement(body[0])
+        return make(names, variables, columns, locals_, kinds).statement(body[0])
     except (RecursionError, MemoryError):
         raise ValueError(
             "expr is nested too deeply. Split it into several expressions, or assign columns."
@@ -148,11 +150,11 @@ class Parser:
         variables: Mapping[str, object],
         columns: Mapping[str, str],
         local_names: Mapping[str, str],
-        nullable_texts: Collection[str],
+        kinds: Mapping[str, str],
     ):
         self.names, self.variables = names, variables
         self.columns, self.local_names = columns, local_names
-        self.nullable_texts = nullable_texts
+        self.kinds = kinds
 
     def statement(self, node: ast.stmt) -> Statement:
         match node:
@@ -182,10 +184,7 @@ class Parser:
             case ast.List(elts=elements) | ast.Tuple(elts=elements):
                 return [self.value(element) for element in elements]
             case ast.BoolOp():
-                first, *others = (self.value(value) for value in node.values)
-                for other in others:
-                    first = _logical("&" if isinstance(node.op, ast.And) else "|", first, other)
-                return first
+                return self.logical(node)
             case ast.UnaryOp():
                 return _unary(_UNARY[type(node.op)], self.value(node.operand))
             case ast.BinOp() if type(node.op) in _BINARY:
@@ -284,7 +283,34 @@ class Parser:
         """Whether an operand is a text, and the other one a column of nullable strings."""
         if not isinstance(node, ast.Name) or not isinstance(other, str):
             return False
-        return self.columns.get(node.id, node.id) in self.nullable_texts
+        return self.kind(node) == "nullable text"
+
+    def kind(self, node: ast.Name) -> str | None:
+        """What a column holds, if that matters; see `kinds_of`."""
+        return self.kinds.get(self.columns.get(node.id, node.id))
+
+    def logical(self, node: ast.BoolOp) -> Any:
+        """`and` and `or` of several operands, from the left."""
+        symbol = "&" if isinstance(node.op, ast.And) else "|"
+        result = self.value(node.values[0])
+        for before, one in itertools.pairwise(node.values):
+            value = self.value(one)
+            sides = (before, result), (one, value)
+            has_scalar = not (isinstance(result, Expression) and isinstance(value, Expression))
+            if has_scalar and any(self.holds_numbers(*side) for side in sides):
+                raise NotImplementedError(
+                    f"cannot evaluate scalar only bool ops: {self.written(node)} of a number and a "
+                    "scalar. & and | bind like and and or; put comparisons in parentheses."
+                )
+            result = _logical(symbol, result, value)
+        return result
+
+    def holds_numbers(self, node: ast.expr, value: object) -> bool:
+        """Whether an operand is an expression of numbers that are no bools."""
+        if isinstance(node, ast.UnaryOp):
+            return self.holds_numbers(node.operand, value)
+        is_number = isinstance(node, ast.Name) and self.kind(node) == "number"
+        return isinstance(value, Expression) and (is_number or isinstance(node, ast.BinOp))
 
     def attribute(self, node: ast.Attribute) -> Any:
         """A listed method or attribute of an expression."""

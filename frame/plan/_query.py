@@ -48,9 +48,7 @@ class FrameQuery(FrameBase):
         lines, variables = read_text(expr, parser, engine, level, local_dict, global_dict)
         if len(lines) > 1:
             raise multi_line()
-        statement = parse(
-            lines[0], names_of(self), variables, nullable_texts=nullable_texts_of(self)
-        )
+        statement = parse(lines[0], names_of(self), variables, kinds=kinds_of(self))
         if statement.target is not None:
             raise ValueError("cannot assign without a target object. Use eval().")
         mask = statement.value
@@ -92,9 +90,7 @@ class FrameQuery(FrameBase):
         lines, variables = read_text(expr, parser, engine, level, local_dict, global_dict)
         result = self._of(self._table, self._labels)
         for line in lines:
-            value, target = parse(
-                line, names_of(result), variables, nullable_texts=nullable_texts_of(result)
-            )
+            value, target = parse(line, names_of(result), variables, kinds=kinds_of(result))
             value = value.evaluate(result) if isinstance(value, Expression) else value
             if target is not None:
                 result[target] = value
@@ -122,14 +118,17 @@ def names_of(frame: FrameBase) -> dict[str, Expression]:
     return {name: expression for name, expression in names.items() if isinstance(name, str)}
 
 
-def nullable_texts_of(frame: FrameBase) -> set[str]:
-    """The labels of the columns of nullable strings."""
-    pairs = zip(frame._labels, frame._table.columns, strict=True)
-    return {
-        label
-        for label, column in pairs
-        if isinstance(label, str) and column.kind == "string" and column.is_nullable
-    }
+def kinds_of(frame: FrameBase) -> dict[str, str]:
+    """The columns of nullable strings and of numbers: "nullable text" or "number" by label."""
+    kinds: dict[str, str] = {}
+    for label, column in zip(frame._labels, frame._table.columns, strict=True):
+        if not isinstance(label, str):
+            continue
+        if column.kind == "string" and column.is_nullable:
+            kinds[label] = "nullable text"
+        elif column.is_numeric and not column.is_bool:
+            kinds[label] = "number"
+    return kinds
 
 
 def read_text(

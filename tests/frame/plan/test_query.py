@@ -211,6 +211,16 @@ def test_errors_that_pandas_raises_too():
             "^cannot evaluate scalar only bool ops",
         ),
         (
+            lambda f: f.query("k & 1 == 1"),
+            NotImplementedError,
+            "^cannot evaluate scalar only bool ops.*put comparisons in parentheses",
+        ),
+        (
+            lambda f: f.eval("~k | True"),
+            NotImplementedError,
+            "^cannot evaluate scalar only bool ops",
+        ),
+        (
             lambda f: f.query("s.str.bogus() > 1"),
             AttributeError,
             "^'s.str' has no attribute 'bogus'",
