@@ -74,6 +74,7 @@ def instants(
     Raises:
         ValueError: outside `jit`, clocks show the time of a row twice or never, and the arguments
             do not say what to take.
+        OutOfBoundsDatetime: outside `jit`, an instant is past the range of the unit.
     """
     _check_arguments(ambiguous, nonexistent)
     num_rows = table.num_rows
@@ -107,8 +108,13 @@ def instants(
         row = int(np.argmax(host_array(is_bad)))
         flag = ambiguous if policies[0] != "flags" else False
         _on_host(walls, host_array(walls.data)[row : row + 1], zone, flag, nonexistent)
-        raise ValueError(
-            f"The provided timedelta will relocalize on a nonexistent time: {nonexistent}"
+        if how == "delta":
+            raise ValueError(
+                f"The provided timedelta will relocalize on a nonexistent time: {nonexistent}"
+            )
+        raise pd.errors.OutOfBoundsDatetime(
+            f"tz_localize: the instant of a time in {zone} is past the range of "
+            f"{walls.type.unit!r}. Convert the times with dt.as_unit('s') first."
         )
     return dataclasses.replace(in_zone(walls, zone), data=data)
 
@@ -242,4 +248,5 @@ def _instants(
     if ambiguous == "NaT":
         is_bad = is_bad & ~is_twice
     counts = _moved(wall, -gather(clocks["offsets"], regime, ONE_DEVICE) * per_second)
+    is_bad = is_bad | ((counts == NAT) & ~to_nat)
     return jnp.where(to_nat, np.int64(NAT), counts), is_bad & is_row_with_time

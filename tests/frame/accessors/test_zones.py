@@ -338,3 +338,13 @@ def test_merge_of_a_plan_matches_instants():
     left = JaxFrame({"t": times, "x": np.arange(4)}).lazy()
     right = JaxFrame({"t": times.tz_convert("UTC"), "y": np.arange(4)}).lazy()
     assert len(merge(left, right, on="t").collect()) == 4
+
+
+@pytest.mark.parametrize(("unit", "zone"), [("ns", "America/New_York"), ("ns", "Etc/GMT+5")])
+def test_instants_past_the_range(unit, zone):
+    last = np.array([np.iinfo(np.int64).max - 10**9, 0]).view(f"M8[{unit}]")
+    times = pd.Series(last)
+    assert_same_error(lambda s: s.dt.tz_localize(zone), times)
+    assert_same_error(lambda s: s.to_frame("t").set_index("t").tz_localize(zone), times)
+    inside = jax.jit(lambda s: s.dt.tz_localize(zone))(on_device(times))
+    assert inside.isna().tolist() == [True, False]
