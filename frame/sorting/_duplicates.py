@@ -136,7 +136,7 @@ class Duplicates(NDFrame):
         """The first rows of equal ones, taken on the host; None if a program must find them."""
         table = self._table
         columns = self._compared(subset, "duplicated") if keep == "first" else ()
-        found = first_rows_on_host(columns[0], table) if len(columns) == 1 else None
+        found = first_rows_on_host(columns[0], table.num_rows) if len(columns) == 1 else None
         if found is None:
             return None
         capacity = table.capacity
@@ -161,17 +161,17 @@ class FirstRows(NamedTuple):
         return np.bincount(self.places)[self.places[self.positions]]
 
 
-def first_rows_on_host(column: Column, table: Table) -> FirstRows | None:
+def first_rows_on_host(column: Column, num_rows: Count) -> FirstRows | None:
     """The first of equal rows, of few with integers of a small range, or codes; None for others."""
     is_integer = column.kind in ("string", "category") or (
         column.is_numeric and column.dtype.kind in "biu"
     )
-    is_whole = column.stored is column and type(table.num_rows) is np.int32
-    rows = rows_on_host((column,)) if is_integer and is_whole and table.num_rows else None
+    is_whole = column.stored is column and type(num_rows) is np.int32
+    rows = rows_on_host((column,)) if is_integer and is_whole and num_rows else None
     if rows is None:
         return None
     ((data, valid),) = rows
-    values = data[: table.num_rows]
+    values = data[:num_rows]
     if valid is not None:
         return None
     lowest, highest = int(values.min()), int(values.max())
@@ -280,7 +280,8 @@ class SeriesDuplicates(Duplicates, SeriesBase):
     def nunique(self, dropna: bool = True) -> Any:
         """Counts the distinct values."""
         table, column = self._table, self._only
-        num_rows, found = table.all_rows, first_rows_on_host(column, table)
+        num_rows = table.all_rows
+        found = first_rows_on_host(column, num_rows)
         if found is not None:
             # Missing values have a code of their own, -1.
             drops_one = dropna and column.type.has_codes and bool((found.values < 0).any())
@@ -306,7 +307,7 @@ class SeriesDuplicates(Duplicates, SeriesBase):
             raise NotImplementedError(
                 "unique: the number of values is not known inside jit. Use drop_duplicates()."
             )
-        found = first_rows_on_host(self._only, self._table)
+        found = first_rows_on_host(self._only, self._table.all_rows)
         if found is None:
             distinct = self._without_duplicates(None, "first", False)
             values = to_host(distinct._only, len(distinct))

@@ -41,7 +41,7 @@ def counted(columns: Sequence[Column], table: Table) -> tuple[Table, Column]:
     """Distinct rows in order of appearance, and the count of each."""
     layout = table.layout
     rows = table.replace(columns=tuple(columns), index=RANGE)
-    found = first_rows_on_host(columns[0], rows) if len(columns) == 1 else None
+    found = first_rows_on_host(columns[0], rows.num_rows) if len(columns) == 1 else None
     taken = None if found is None else take_few_rows(rows, found.positions)
     if found is not None and taken is not None:
         counts: Any = padded(found.counts().astype(wide(np.int64)), taken.capacity)

@@ -62,6 +62,12 @@ def test_scalars_raise_eagerly_and_are_nan_inside_jit():
     assert np.isfinite(jax.jit(lambda f: scalars(too_small(f.head(8))))(FRAME)).all()
 
 
+def test_values_that_the_host_reads_raise():
+    for label in ("k", "x_x"):
+        with pytest.raises(CapacityError, match="400 rows do not fit"):
+            too_small(FRAME)[label].unique()
+
+
 def test_what_is_brought_together_with_such_rows_says_so_too():
     @jax.jit
     def combined(frame):
