@@ -16,8 +16,9 @@ from jax.core import Tracer
 
 from ...primitives.tiers._placing import on_device
 from ...primitives.tiers._tiered import Tiered
-from ...shardings._compat import is_under_trace
+from ...shardings._compat import is_under_trace, is_x64_enabled
 from ._column import NUMBER, Array, Column, ColumnType
+from ._dtypes import wide
 from ._tracing import at_once
 
 # XLA and NumPy take equally long for so many rows, without the call: 5 to 10 us for each array.
@@ -56,7 +57,7 @@ class HostColumn(Column):
         placed = self._placed
         if placed is None:
             data, valid = self.rows
-            arrays = at_once(on_device, [data] if valid is None else [data, valid])
+            arrays = at_once(_placed, [data] if valid is None else [data, valid])
             placed = Column(arrays[0], None if valid is None else arrays[1], self.type)
             self.__dict__["_placed"] = placed
         return placed
@@ -91,7 +92,7 @@ def rows_on_host(columns: Sequence[Column], capacity: int = 0) -> list[HostArray
     """The stored arrays of columns of few rows, which are computed and in the host's memory.
 
     None for more rows, also for a result of a larger `capacity`, on other devices than the default
-    CPU, on a mesh, and under a trace.
+    CPU, on a mesh, under a trace, and for 64-bit values if x64 mode was turned off.
     """
     if capacity > MOST_ROWS or is_under_trace():
         return None
@@ -105,7 +106,7 @@ def rows_on_host(columns: Sequence[Column], capacity: int = 0) -> list[HostArray
         if rows is None or len(rows[0]) > MOST_ROWS:
             return None
         arrays.append(rows)
-    return arrays
+    return None if _are_narrowed([data for data, _ in arrays]) else arrays
 
 
 def computed(
@@ -161,6 +162,19 @@ def moved_column(like: Column, arrays: Any) -> Column:
     """A column as another one, with the stored arrays of other rows, of NumPy or of JAX."""
     is_on_host = isinstance(arrays[0], np.ndarray)
     return host_column(like, arrays) if is_on_host else like.moved(arrays)
+
+
+def _placed(arrays: Sequence[np.ndarray]) -> list[jax.Array]:
+    """Places arrays on the device, with their dtypes."""
+    if _are_narrowed(arrays):
+        with jax.enable_x64(True):
+            return on_device(arrays)
+    return on_device(arrays)
+
+
+def _are_narrowed(arrays: Sequence[np.ndarray]) -> bool:
+    """Whether JAX would narrow an array: x64 mode was turned off after it was computed."""
+    return not is_x64_enabled() and any(wide(array.dtype) != array.dtype for array in arrays)
 
 
 def _read(column: Column) -> HostArrays | None:

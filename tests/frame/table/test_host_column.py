@@ -229,3 +229,21 @@ def test_rows_are_concatenated_on_the_host(monkeypatch, name):
     assert_same(call(jaxframes_concat, JaxFrame(WITH_HOLES)), expected)
     monkeypatch.setattr(_host_column, "MOST_ROWS", 0)
     assert_same(call(jaxframes_concat, JaxFrame(WITH_HOLES)), expected)
+
+
+def test_wide_numbers_keep_their_dtype_when_x64_mode_is_turned_off():
+    data = pd.DataFrame({"i": [1, 2**40, -(2**50)], "x": [0.1, 1e300, np.nan]})
+    frame = JaxFrame(data)
+    rows = frame.iloc[1:]
+    with jax.enable_x64(False):
+        assert [leaf.dtype.name for leaf in jax.tree.leaves(rows._table.columns)] == [
+            "int64",
+            "float64",
+        ]
+        assert_same(rows, data.iloc[1:])
+        # As by a program.
+        for call in (lambda f: f.iloc[1:], lambda f: f.take([2]), lambda f: f["i"].isin([2**40])):
+            with pytest.raises(TypeError, match="need JAX's x64 mode"):
+                call(frame)
+        assert_same(frame["i"].astype("float32"), data["i"].astype("float32"))
+    assert_same(rows + 1, data.iloc[1:] + 1)
