@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sums and scans in the memory of the host, by the kernels that programs call.
 
-A call takes about 5 microseconds, without a program. Each returns None without the C++ kernels, and
-for dtypes that they do not have.
+A call takes about 5 microseconds, without a program. Each returns None without the C++ kernels, for
+dtypes that they do not have, and where JAX checks the results of programs, as by `jax_debug_nans`.
 """
 
 import functools
@@ -14,13 +14,13 @@ from ..contract._scan_operators import NAMED_OPERATORS
 from ..kernels.scan._segmented_scan import KERNEL_DTYPES
 from ._elementwise_rules import HostArray, HostStep
 from ._kernel_calls import kernel_step
-from ._tiered import interpret
+from ._tiered import interpret, is_debugging
 
 
 def sum_on_host(numbers: HostArray, num_valid: int) -> np.generic | None:
     """The sum of the first numbers, floats, with the bits of `local.pairwise_sum`."""
     step = _sum_step(len(numbers), numbers.dtype)
-    if step is None:
+    if step is None or is_debugging():
         return None
     rows = [numbers[None], np.array([num_valid], np.int32)]
     (total,) = interpret(lambda arrays: list(step(*arrays)), rows)
@@ -30,7 +30,7 @@ def sum_on_host(numbers: HostArray, num_valid: int) -> np.generic | None:
 def scan_on_host(numbers: HostArray, op: str) -> HostArray | None:
     """The inclusive scan of numbers by an operator, with the bits of `local.inclusive_scan`."""
     step = _scan_step(len(numbers), numbers.dtype, op)
-    if step is None:
+    if step is None or is_debugging():
         return None
     num_rows = np.array([[len(numbers)]], np.int32)
     rows = [numbers[None, None], np.empty((1, 1, 0), np.bool_), num_rows]

@@ -135,7 +135,7 @@ class Tiered:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the function."""
-        if mode() == "compiled" or _is_under_a_trace() or _is_debugging():
+        if mode() == "compiled" or _is_under_a_trace() or is_debugging():
             return self._jit(*args, **kwargs)
         static, dynamic = self._divided(args, kwargs)
         leaves, tree = jax.tree.flatten(dynamic)
@@ -174,7 +174,7 @@ class Tiered:
             `__call__`. None if an argument is an array of JAX, or if XLA has to compile the
             function.
         """
-        if mode() == "compiled" or _is_debugging():
+        if mode() == "compiled" or is_debugging():
             return None
         static, dynamic = self._divided(args, {})
         leaves, tree = jax.tree.flatten(dynamic)
@@ -490,5 +490,6 @@ def _is_under_a_trace() -> bool:
     return is_under_trace() or not jax.sharding.get_abstract_mesh().empty
 
 
-def _is_debugging() -> bool:
+def is_debugging() -> bool:
+    """Whether JAX must call each function itself: to check the results, or by `disable_jit`."""
     return _debugs_nans() or _debugs_infs() or _is_jit_disabled()

@@ -247,3 +247,11 @@ def test_wide_numbers_keep_their_dtype_when_x64_mode_is_turned_off():
                 call(frame)
         assert_same(frame["i"].astype("float32"), data["i"].astype("float32"))
     assert_same(rows + 1, data.iloc[1:] + 1)
+
+
+@pytest.mark.parametrize("call", [JaxSeries.cumsum, JaxSeries.sum], ids=["scan", "sum"])
+def test_nans_that_the_host_computes_are_found(call):
+    series = JaxSeries([np.inf, -np.inf])
+    assert np.isnan(call(series)).any()
+    with jax.debug_nans(True), pytest.raises(FloatingPointError):
+        call(series)
