@@ -188,7 +188,8 @@ def _common_numbers(left: Column, right: Column, name: Hashable) -> tuple[Column
             f"merge: key {name!r} must not be complex on one side and real on the other, got "
             f"{left.dtype_name} and {right.dtype_name}. Convert one with astype first."
         )
-    if left.dtype == right.dtype and left.valid is None and right.valid is None:
+    are_alike = left.dtype == right.dtype and left.family == right.family
+    if are_alike and left.valid is None and right.valid is None:
         return left, right
     dtype = np.result_type(left.dtype, right.dtype)
     check_width(dtype, name)
@@ -196,16 +197,8 @@ def _common_numbers(left: Column, right: Column, name: Hashable) -> tuple[Column
     return left, right
 
 
-def become_strings(left: Column, right: Column) -> bool:
-    """Whether pandas converts categories to strings because the sides have different ones."""
-    kinds = {left.kind, right.kind}
-    return (
-        "category" in kinds and kinds <= {"string", "category"} and not same_categories(left, right)
-    )
-
-
 def become_objects(left: Column, right: Column) -> bool:
-    """Whether pandas converts key columns to objects because one side alone has objects."""
+    """Whether pandas converts labels to objects because one side alone has objects."""
     are_objects = [column.kind == "object" or column.is_of_objects for column in (left, right)]
     other = right if are_objects[0] else left
     return are_objects[0] != are_objects[1] and other.kind in ("number", "string")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Common codes for two columns of keys, at least one of which holds Python objects."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ from ..table._object_functions import as_objects, host_series, joined_objects
 from ..table._objects import hashed, positions_of
 from ..table._recode import renumbered
 from ..table._table import Count
+from ..table._take import any_missing
 from ..table._tracing import is_traced
 
 
@@ -35,7 +36,7 @@ def common_objects(
     sides = zip((left, right), counts, strict=True)
     columns = [hashed(as_objects(one, count, "merge"), count) for one, count in sides]
     if not are_labels and left.kind != right.kind:
-        _check_dtypes(left, right, columns, name)
+        _check_dtypes((left, right), columns, counts, name)
     columns = joined_objects(columns)
     joined = columns[0].type.dictionary
     assert isinstance(joined, HostObjects)
@@ -79,12 +80,22 @@ def _ascend(labels: Column, num_rows: Count) -> bool:
     return index.is_unique and index.is_monotonic_increasing
 
 
-def _check_dtypes(left: Column, right: Column, columns: list[Column], name: Hashable) -> None:
+def _check_dtypes(
+    sides: Sequence[Column],
+    columns: Sequence[Column],
+    counts: tuple[Count, Count],
+    name: Hashable,
+) -> None:
     """Raises pandas' error for objects beside another dtype that no value of them has."""
-    sides = []
-    for column, objects in zip((left, right), columns, strict=True):
+    frames = []
+    for column, objects, count in zip(sides, columns, counts, strict=True):
         dictionary = objects.type.dictionary
         assert dictionary is not None
-        dtype = object if column.kind == "object" else column.dtype_name
-        sides.append(pd.Series(np.asarray(dictionary.values), dtype=dtype).to_frame(name))
-    pd.merge(*sides, on=name)
+        values, is_object = np.asarray(dictionary.values), column.kind == "object"
+        # pandas infers other dtypes of values with a missing one.
+        is_known = (is_object or column.is_nullable) and not is_traced(objects, count)
+        if is_known and bool(any_missing(objects.data >= 0, count)):
+            values = np.append(values, np.array([None], object))
+        dtype = object if is_object else column.dtype_name
+        frames.append(pd.Series(values, dtype=dtype).to_frame(name))
+    pd.merge(*frames, on=name)

@@ -7,24 +7,16 @@ from typing import Any
 
 from pandas.errors import MergeError
 
-from ..align._common_types import (
-    become_objects,
-    become_strings,
-    codes_to_match,
-    join_keys,
-    keys_of_two_units,
-)
+from ..align._coerced_keys import coerced, compared_keys
+from ..align._common_types import codes_to_match, join_keys, keys_of_two_units
 from ..align._join_types import JOIN_TYPES, JoinType
 from ..align._number_keys import number_keys
-from ..table._column import Array, Column
-from ..table._holes import with_holes_elsewhere
+from ..table._column import Array
 from ..table._layout import ONE_DEVICE
 from ..table._lazy_base import LazyBase
 from ..table._ndframe import FrameBase, SeriesBase
-from ..table._object_functions import as_objects
 from ..table._objects import check_order, hashed
-from ..table._recode import as_string
-from ..table._table import Count, Table, check_same_layout
+from ..table._table import Table, check_same_layout
 from ..table._take import resized, reversed_rows
 from ..table._tracing import at_once, is_in_jit, is_traced
 from ..table._types import LabelOrLabels
@@ -72,9 +64,8 @@ def merge(
     reading the result on the host raises a `CapacityError` that names a sufficient capacity.
 
     Differences from pandas:
-        `capacity` is new. Boolean keys do not match numbers. Merging
-        strings with categories, or different categories, gives strings. Inside `jit` keys of two
-        dtypes get their common dtype if rows of the right side may be unmatched.
+        `capacity` is new. Inside `jit` keys of two dtypes get their common dtype if rows of the
+        right side may be unmatched, and numbers cannot become objects.
 
     Example:
         >>> from jaxframes.frame import JaxFrame
@@ -130,20 +121,40 @@ class FrameMerge(FrameBase):
             >>> left.join(right, how="inner").to_pandas().to_numpy().tolist()
             [[2.0, 3.0]]
         """
-        if lsuffix is not None or rsuffix is not None:
-            if suffixes is not None:
-                raise ValueError("Cannot specify both 'suffixes' and 'lsuffix'/'rsuffix'.")
-            suffixes = (lsuffix or "", rsuffix or "")
-        if isinstance(other, SeriesBase) and other._name is None:
-            raise ValueError("Other Series must have a name")
-        if isinstance(other, (list, tuple)):
-            raise NotImplementedError(
-                "join: other must be one frame or series. Join them one by one, or use concat."
-            )
-        on_labels = how != "cross"
-        keys = None, on, None, on_labels and on is None, on_labels
-        suffixes = ("", "") if suffixes is None else suffixes
-        return merge(self, other, how, *keys, sort, suffixes, validate=validate, capacity=capacity)
+        return join(
+            self, other, on, how, lsuffix, rsuffix, sort, validate,
+            suffixes=suffixes, capacity=capacity,
+        )  # fmt: skip
+
+
+def join(
+    left: object,
+    other: object,
+    on: LabelOrLabels = None,
+    how: str = "left",
+    lsuffix: str | None = None,
+    rsuffix: str | None = None,
+    sort: bool = False,
+    validate: str | None = None,
+    *,
+    suffixes: Sequence[str | None] | None = None,
+    capacity: int | None = None,
+) -> Any:
+    """`JaxFrame.join` as a merge of frames or of plans."""
+    if lsuffix is not None or rsuffix is not None:
+        if suffixes is not None:
+            raise ValueError("Cannot specify both 'suffixes' and 'lsuffix'/'rsuffix'.")
+        suffixes = (lsuffix or "", rsuffix or "")
+    if isinstance(other, SeriesBase) and other._name is None:
+        raise ValueError("Other Series must have a name")
+    if isinstance(other, (list, tuple)):
+        raise NotImplementedError(
+            "join: other must be one frame or series. Join them one by one, or use concat."
+        )
+    on_labels = how != "cross"
+    keys = None, on, None, on_labels and on is None, on_labels
+    suffixes = ("", "") if suffixes is None else suffixes
+    return merge(left, other, how, *keys, sort, suffixes, validate=validate, capacity=capacity)
 
 
 def merge_frames(
@@ -184,8 +195,7 @@ def merge_frames(
             (sides[0].num_rows_on_host == 0) != (sides[1].num_rows_on_host == 0)
         )
         if not one_is_empty:
-            plan, left, right = _with_strings(plan, left, right)
-            left, right = _with_objects(plan, left, right)
+            plan, left, right = _with_coerced_keys(plan, left, right)
         is_ordered = sort or join.order is None
         keys = _keys_of(plan, left._table, right._table, one_is_empty, is_ordered)
         if validate is not None:
@@ -208,51 +218,42 @@ def _join_type(how: str) -> JoinType:
     return JOIN_TYPES[how]
 
 
-def _with_strings(plan: MergePlan, left: FrameBase, right: FrameBase) -> tuple[MergePlan, Any, Any]:
-    """Converts category keys to strings if the sides have different categories."""
-    keys = []
+def _with_coerced_keys(
+    plan: MergePlan, left: FrameBase, right: FrameBase
+) -> tuple[MergePlan, FrameBase, FrameBase]:
+    """Coerces keys of two dtypes as pandas does, and the columns of their names, but no labels."""
+    if plan.on_both_indexes:
+        return plan, left, right
+    keys, counts = [], (left._table.num_rows, right._table.num_rows)
     for key in plan.keys:
-        if become_strings(key.left.column, key.right.column):
-            sides = (
-                dataclasses.replace(side, column=as_string(side.column))
-                for side in (key.left, key.right)
+        compared = compared_keys(key.left.column, key.right.column, counts)
+        if compared is not None:
+            # pandas fills rows without a left row with values that it has not coerced.
+            results = coerced(key.left.column, counts[0]), key.right.column
+            left = _with_coerced_column(left, key.name)
+            right = _with_coerced_column(right, key.name, plan.dropped)
+            sides = zip((key.left, key.right), compared, results, strict=True)
+            key = Key(
+                key.name,
+                *(
+                    dataclasses.replace(side, column=column, coerced=result)
+                    for side, column, result in sides
+                ),
             )
-            key = Key(key.name, *sides)
-            left, right = (_with_column_as(side, key.name, _as_strings) for side in (left, right))
         keys.append(key)
     return dataclasses.replace(plan, keys=tuple(keys)), left, right
 
 
-def _with_objects(plan: MergePlan, left: Any, right: Any) -> tuple[Any, Any]:
-    """Converts the columns of keys, but no row labels, to objects if one side alone has objects."""
-    if plan.on_both_indexes:
-        return left, right
-    for key in plan.keys:
-        if become_objects(key.left.column, key.right.column):
-            left, right = (_with_column_as(side, key.name, _as_objects) for side in (left, right))
-    return left, right
+def _with_coerced_column(frame: FrameBase, label: Hashable, but: Sequence[int] = ()) -> FrameBase:
+    """The frame with the column of a label coerced, if it has one at another position than `but`.
 
-
-def _as_objects(column: Column, num_rows: Count) -> Column:
-    # Bools with a mask are objects.
-    if column.is_bool and not column.is_nullable:
-        return with_holes_elsewhere(column)
-    return as_objects(column, num_rows, "merge")
-
-
-def _as_strings(column: Column, num_rows: Count) -> Column:
-    del num_rows
-    return as_string(column) if column.kind == "category" else column
-
-
-def _with_column_as(
-    frame: FrameBase, label: Hashable, convert: Callable[[Column, Count], Column]
-) -> Any:
-    """The frame with the column of a label converted, if it has one."""
-    columns = list(frame._table.columns)
-    if label in frame._labels:
-        position = frame._labels.position(label)
-        columns[position] = convert(columns[position], frame._table.num_rows)
+    As in pandas that may be another column than the key, whose label on this side may differ.
+    """
+    if label not in frame._labels or frame._labels.position(label) in but:
+        return frame
+    columns, num_rows = list(frame._table.columns), frame._table.num_rows
+    position = frame._labels.position(label)
+    columns[position] = coerced(columns[position], num_rows)
     return frame._with_columns(columns)
 
 

@@ -49,12 +49,19 @@ class KeySide:
         label: label of the column or name of the level, if any.
         is_level: whether it is an index level that was selected by name.
         is_array: whether it was passed as an array.
+        coerced: the values in the dtype of the result, if this is not that of `column`.
     """
 
     column: Column
     label: Hashable = None
     is_level: bool = False
     is_array: bool = False
+    coerced: Column | None = None
+
+    @property
+    def result(self) -> Column:
+        """The values in the dtype of the result."""
+        return self.column if self.coerced is None else self.coerced
 
 
 @dataclasses.dataclass(frozen=True)

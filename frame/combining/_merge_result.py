@@ -100,7 +100,7 @@ class _Merged:
     def _fill_column(self, key: Key) -> None:
         position = self._position(key.name)
         if self.is_right_anti:
-            (self.columns[position],) = self.pairs.right.take([key.right.column])
+            (self.columns[position],) = self.pairs.right.take([key.right.result])
             return
         if key.name in self.left._labels:
             own = self.pairs.left
@@ -115,9 +115,9 @@ class _Merged:
 
     def _merged_key(self, key: Key) -> Column:
         """The values of a key, from the left side, or from the right if the left row is absent."""
-        pairs, left, right = self.pairs, key.left.column, key.right.column
+        pairs, left, right = self.pairs, key.left.result, key.right.result
         counts = self.left._table.num_rows, self.right._table.num_rows
-        if self.plan.on_both_indexes and _becomes_objects(key):
+        if self.plan.on_both_indexes and (_becomes_objects(key) or _has_two_kinds(key)):
             left, right = self.plan.in_one_type(key, counts)
         if pairs.left.presence == "none":
             return self._in_common_dtype(key, pairs.right.take([right])[0])
@@ -125,7 +125,7 @@ class _Merged:
             if pairs.right.presence != "none" and _has_two_number_dtypes(key):
                 left, _ = self.plan.in_one_type(key, counts)
             return self._in_common_dtype(key, pairs.left.take([left])[0])
-        if "object" in (left.kind, right.kind) and not self.plan.on_both_indexes:
+        if not self.plan.on_both_indexes and _are_objects(left, right):
             # Each row keeps its own missing value, too.
             left, right = own_objects(left, right, counts, "merge")
         else:
@@ -204,9 +204,13 @@ class _Merged:
             return self._labels_of(pairs.right, right)
         differ = any(_has_two_units(key) or _becomes_objects(key) for key in keys)
         # pandas finds a common dtype for labels of one level only.
-        differ |= len(keys) == 1 and _has_two_number_dtypes(keys[0])
+        if len(keys) == 1:
+            differ |= _has_two_number_dtypes(keys[0]) or _has_two_kinds(keys[0])
         if join.keeps == (True, False) or (not pairs.left.has_holes and not differ):
-            return self._labels_of(pairs.left, left)
+            labels = self._labels_of(pairs.left, left)
+            if any(join.keeps) or left.index.freq == right.index.freq:
+                return labels
+            return _with_freq(labels, None)
         columns = [(key.left.column, key.right.column) for key in self.plan.keys]
         check_labels(columns, (left.num_rows, right.num_rows), "merge")
         levels = tuple(self._merged_label(key) for key in self.plan.keys)
@@ -287,7 +291,22 @@ def _has_two_units(key: Key) -> bool:
 def _has_two_number_dtypes(key: Key) -> bool:
     left, right = key.left.column, key.right.column
     are_numbers = left.is_numeric and right.is_numeric and not (left.is_bool or right.is_bool)
-    return are_numbers and left.dtype != right.dtype
+    return are_numbers and (left.dtype, left.family) != (right.dtype, right.family)
+
+
+def _has_two_kinds(key: Key) -> bool:
+    """Whether labels are of two kinds, of strings of two families, or of other categories."""
+    left, right = key.left.column, key.right.column
+    if left.kind == right.kind == "category":
+        return left.type != right.type
+    are_strings = left.kind == right.kind == "string"
+    return left.kind != right.kind or (are_strings and left.family != right.family)
+
+
+def _are_objects(left: Column, right: Column) -> bool:
+    """Whether the values of two columns are objects in one column."""
+    has_objects = "object" in (left.kind, right.kind) or left.is_of_objects != right.is_of_objects
+    return has_objects or are_bools_beside_numbers(left, right)
 
 
 def _becomes_objects(key: Key) -> bool:

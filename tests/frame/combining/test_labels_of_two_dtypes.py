@@ -108,6 +108,41 @@ def test_concat_of_two_dtypes(left):
         assert_same(concat([ours[0], on_device(b)]), pd.concat([a, b]))
 
 
+@pytest.mark.parametrize("left", LABELS)
+def test_inner_joins_without_a_common_label(left):
+    others = {
+        "strings": pd.Index(["p", "q"], name="r"),
+        "nullable strings": pd.Index(["p", "q"], dtype="string"),
+        "categories": pd.CategoricalIndex(["u", "v"]),
+        "categories of integers": pd.CategoricalIndex([70, 80]),
+        "nullable integers": pd.Index([31, 32], dtype="Int64"),
+        "integers": pd.Index([70, 80], name="r"),
+        "hours": pd.date_range("2022", periods=2, freq="h"),
+        "zoned": pd.date_range("2022", periods=2, tz="UTC"),
+        "durations": pd.to_timedelta([1, 2], unit="s"),
+        "periods": pd.period_range("2020-01", periods=2, freq="M"),
+    }
+    if not len(LABELS[left]):
+        return
+    a = pd.DataFrame({"x": np.arange(len(LABELS[left]))}, index=LABELS[left])
+    for name, labels in others.items():
+        if left == "uint64" and "integers" in name:
+            continue
+        b = pd.DataFrame({"y": [1, 2]}, index=labels)
+        assert_parity(
+            lambda a, b: (a.join(b, how="inner"), b.join(a, how="inner")), a, b, ways=["eager"]
+        )
+
+
+def test_inner_joins_of_two_frequencies():
+    a = pd.DataFrame({"x": range(3)}, index=pd.date_range("2020", periods=3))
+    for freq in ("D", "12h", "2D"):
+        b = pd.DataFrame({"y": range(3)}, index=pd.date_range("2020-01-02", periods=3, freq=freq))
+        assert_parity(
+            lambda a, b: (a.join(b, how="inner"), b.join(a, how="inner")), a, b, ways=["eager"]
+        )
+
+
 def test_labels_of_rows_under_keys():
     a = pd.DataFrame({"x": [1, 2]}, index=pd.Index([1, 2], dtype=object))
     b = pd.DataFrame({"x": [3]}, index=pd.Index([5], dtype=object))
