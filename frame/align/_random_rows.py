@@ -76,13 +76,18 @@ def seed_of(random_state: Any) -> Array:
     if isinstance(random_state, jax.Array):
         is_key = jnp.issubdtype(random_state.dtype, jax.dtypes.prng_key)
         return jax.random.key_data(random_state) if is_key else random_state
+    return jax.random.key_data(jax.random.key(drawn_seed(random_state)))
+
+
+def drawn_seed(random_state: Any) -> Any:
+    """A seed; drawn from a generator, or by the operating system for None."""
     if random_state is None:
-        random_state = secrets.randbits(31)
-    elif isinstance(random_state, np.random.Generator):
-        random_state = int(random_state.integers(2**31))
-    elif isinstance(random_state, np.random.RandomState):
-        random_state = int(random_state.randint(2**31 - 1))
-    return jax.random.key_data(jax.random.key(random_state))
+        return secrets.randbits(31)
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    return random_state
 
 
 @functools.partial(tiered, static_argnums=2)

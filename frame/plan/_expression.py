@@ -175,7 +175,7 @@ def col(label: Hashable) -> Expression:
 
 
 class Namespace:
-    """The methods behind `.str`, `.dt`, `.cat`, windows or groups of an expression."""
+    """The methods behind `.str`, `.dt`, `.cat`, `.list`, windows or groups of an expression."""
 
     __slots__ = ("_prefix", "_target")
 
@@ -189,11 +189,12 @@ class Namespace:
         raise _no_method(function)
 
     def __getitem__(self, key: object) -> Expression:
-        if self._prefix != "str":
+        prefix = self._prefix
+        if prefix not in ("str", "list"):
             raise TypeError(f"{self!r} is not subscriptable")
         if isinstance(key, slice):
-            return Expression.of("str.slice", self._target, key.start, key.stop, key.step)
-        return Expression.of("str.get", self._target, key)
+            return Expression.of(f"{prefix}.slice", self._target, key.start, key.stop, key.step)
+        return Expression.of(f"{prefix}.get", self._target, key)
 
     def __dir__(self) -> list[str]:
         prefix = f"{self._prefix}."

@@ -4,12 +4,15 @@
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn, Self
 
+import numpy as np
 import pandas as pd
 
+from ..align._random_rows import drawn_seed
+from ..combining._merge import join
 from ..indexing._select import as_items, named
 from ..table._arguments import listed, piped
 from ..table._expressions import is_expression
-from ..table._ndframe import FrameBase, NDFrame
+from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._suggestions import resembling
 from ..table._tracing import is_traced
 from ..table._types import Axis, LabelOrLabels
@@ -215,6 +218,21 @@ class FramePlan(RecordedFrame, Lazy):
                 arguments["subset"] = listed(arguments["subset"])
             case "dropna" if arguments.get("axis", 0) not in (0, "index"):
                 raise self._unheld("dropna(axis=1)")
+            case "sample":
+                weights = arguments.get("weights")
+                if weights is not None and not isinstance(weights, str):
+                    raise NotImplementedError(
+                        "sample: the weights of a plan's rows must be a column, got "
+                        f"{type(weights).__name__}. Add them with assign()."
+                    )
+                seed = drawn_seed(arguments.get("random_state"))
+                if not isinstance(seed, (int, np.integer)):
+                    raise NotImplementedError(
+                        "sample: the random_state of a plan must be an integer or a generator of "
+                        f"NumPy, got {type(seed).__name__}."
+                    )
+                # Each run of the plan draws the same rows.
+                arguments["random_state"] = int(seed)
             case _:
                 pass
         return super()._recorded(method, arguments)
@@ -238,6 +256,34 @@ class FramePlan(RecordedFrame, Lazy):
         if on is not None:
             options["on"] = on
         return self._record("merge", as_plan(right, "merge"), how=how, **options)
+
+    def join(
+        self,
+        other: object,
+        on: LabelOrLabels = None,
+        how: str = "left",
+        lsuffix: str | None = None,
+        rsuffix: str | None = None,
+        sort: bool = False,
+        validate: str | None = None,
+        *,
+        suffixes: Sequence[str | None] | None = None,
+    ) -> Self:
+        """Joins rows by label, or columns `on` with the labels of `other`; see `JaxFrame.join`.
+
+        Over batches use `merge` on columns: their rows have no labels that others could match.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> prices = JaxFrame({"price": [3.0, 5.0]}, index=["a", "b"])
+            >>> plan = JaxFrame({"item": ["b", "a"]}).lazy().join(prices, on="item")
+            >>> plan.collect().price.tolist()
+            [5.0, 3.0]
+        """
+        if isinstance(other, SeriesBase) and other._name is not None:
+            frame: Any = other
+            other = frame.to_frame()
+        return join(self, other, on, how, lsuffix, rsuffix, sort, validate, suffixes=suffixes)
 
     def _concatenated(self, parts: Sequence[object], **options: object) -> Self:
         plans = tuple(as_plan(part, "concat") for part in parts)

@@ -96,7 +96,7 @@ class SeriesPlan(RecordedSeries, LazyArray):
 
 
 class LazyNamespace:
-    """`.str`, `.dt` and `.cat`, windows and groups of a lazy series."""
+    """`.str`, `.dt`, `.cat` and `.list`, windows and groups of a lazy series."""
 
     def __init__(
         self,
@@ -125,11 +125,12 @@ class LazyNamespace:
         )
 
     def __getitem__(self, key: object) -> Any:
-        if self._name != "str":
-            raise TypeError(f"{self._name!r} of a series is not subscriptable")
+        name = self._name
+        if name not in ("str", "list"):
+            raise TypeError(f"{name!r} of a series is not subscriptable")
         if isinstance(key, slice):
-            return recorded("str.slice", (self._series, key.start, key.stop, key.step), {})
-        return recorded("str.get", (self._series, key), {})
+            return recorded(f"{name}.slice", (self._series, key.start, key.stop, key.step), {})
+        return recorded(f"{name}.get", (self._series, key), {})
 
 
 def recorded(function: str, operands: tuple[object, ...], keywords: Mapping[str, object]) -> Any:

@@ -37,7 +37,7 @@ class Method(NamedTuple):
 
 
 # Names that give access to further methods: attributes, and methods with arguments.
-ACCESSORS = ("str", "dt", "cat")
+ACCESSORS = ("str", "dt", "cat", "list")
 GROUPINGS = ("rolling", "expanding", "groupby")
 # A prefix of methods of times that read other rows than those of other dtypes; see `_bound`.
 OF_TIMES = "times"
@@ -55,10 +55,12 @@ str: normalize pad removeprefix removesuffix repeat replace rjust rsplit rstrip 
 str: split startswith strip swapcase title translate upper wrap zfill
 dt: as_unit ceil day_name floor month_name normalize round strftime to_period total_seconds
 dt: tz_convert tz_localize
+list: slice
 
 [row, by values]
 series: astype clip fillna floordiv mask mod rfloordiv rmod where
 str: count find len rfind
+list: get len
 
 [row, looks up]
 series: isin
@@ -206,5 +208,7 @@ def apply(function: str, operands: list[Any], keywords: dict[str, Any]) -> Any:
     namespace, _, name = function.rpartition(".")
     if namespace in ACCESSORS:
         target = getattr(target, namespace)
+    if function in ("list.get", "list.slice"):
+        return target[arguments[0] if name == "get" else slice(*arguments)]
     attribute = getattr(target, name)
     return attribute if METHODS[function].is_attribute else attribute(*arguments, **keywords)

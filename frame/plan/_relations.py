@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..table._arguments import listed
+from ..table._holes import assumes_holes
 from ..table._types import Options
 from ._bound import is_text
 from ._declared import in_dtypes
@@ -164,6 +165,15 @@ def _ranked(name: str) -> Relation:
         owners=_BOTH,
         recorded=("n", "keep"),
     )
+
+
+def _sample(frames: Sequence[Any], arguments: Options) -> Any:
+    (frame,) = frames
+    # A schema has no rows to draw from.
+    if assumes_holes() and not len(frame):
+        ignores = arguments.get("ignore_index", False)
+        return frame.reset_index(drop=True) if ignores else frame
+    return frame.sample(**arguments)
 
 
 def _has_rowwise_keys(call: RecordedCall) -> bool:
@@ -347,6 +357,14 @@ RELATIONS: dict[str, Relation] = {
     ),
     "head": Relation(method_of("head"), "cuts", streams="first", owners=_BOTH, recorded=("n",)),
     "tail": Relation(method_of("tail"), "cuts", streams="folds", owners=_BOTH, recorded=("n",)),
+    "sample": Relation(
+        _sample,
+        "cuts",
+        reads=lambda call, wanted: frozenset({call.arguments["weights"]} - {None}),
+        keeps_labels=unless("ignore_index"),
+        owners=("frame",),
+        recorded=("weights",),
+    ),
     "nlargest": _ranked("nlargest"),
     "nsmallest": _ranked("nsmallest"),
     "sort_values": Relation(
