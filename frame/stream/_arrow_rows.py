@@ -2,6 +2,7 @@
 """Batches in Arrow, with metadata that hold for the whole file."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -26,6 +27,7 @@ def arrow_of(frame: Any, is_default: bool) -> pa.Table:
 
 def in_schema(table: pa.Table, schema: pa.Schema) -> pa.Table:
     """A batch with the types of the first one."""
+    _check_objects([schema, table.schema])
     try:
         return table.cast(schema)
     except (pa.ArrowInvalid, ValueError) as error:
@@ -34,3 +36,36 @@ def in_schema(table: pa.Table, schema: pa.Schema) -> pa.Table:
             f"{dict(zip(schema.names, map(str, schema.types), strict=True))}: {error}. Call "
             "astype() first."
         ) from error
+
+
+def joined_rows(tables: Sequence[pa.Table]) -> pa.Table:
+    """The rows of several tables in one, in common types."""
+    _check_objects([table.schema for table in tables])
+    return pa.concat_tables(tables, promote_options="permissive")
+
+
+def _check_objects(schemas: Sequence[pa.Schema]) -> None:
+    """Raises if the objects of a column are strings in one batch and numbers in another.
+
+    Raises:
+        NotImplementedError: they are.
+    """
+    first = schemas[0]
+    if all(schema.equals(first) for schema in schemas):
+        return
+    for place, name in enumerate(first.names):
+        types = [schema.types[place] for schema in schemas]
+        if any(map(_is_text, types)) and any(map(_is_number, types)):
+            raise NotImplementedError(
+                f"over batches: the objects of column {name!r} must be of one type, got "
+                f"{' and '.join(sorted(set(map(str, types))))}. Cast it with astype('str') or "
+                "astype('float64') first, or use collect() without a limit of rows or memory."
+            )
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)

@@ -18,7 +18,7 @@ from ..table._ndframe import FrameBase
 from ..table._nullable import Family
 from ..table._to_host import host_array
 from ..table._types import Options
-from ._arrow_rows import arrow_of
+from ._arrow_rows import arrow_of, joined_rows
 from ._memory import giving_back
 from ._spilled_rows import SpilledRows, SpillWriter, in_pieces
 from ._steps import StepFiles
@@ -257,7 +257,7 @@ class SortedRuns:
 
 def _joined(tables: list[pa.Table]) -> pa.Table:
     """Concatenates tables of a run, which are of one type but for those without values."""
-    return pa.concat_tables(tables, promote_options="permissive").combine_chunks()
+    return joined_rows(tables).combine_chunks()
 
 
 class _Run:

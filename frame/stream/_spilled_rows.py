@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ._arrow_rows import in_schema
+from ._arrow_rows import in_schema, joined_rows
 from ._files import naming, writing
 
 # pyarrow.compute has no types.
@@ -91,7 +91,7 @@ def in_pieces(tables: Iterable[pa.Table], num_rows: int) -> Iterator[pa.Table]:
             num_held += part.num_rows
             table = table.slice(part.num_rows)
             if num_held == num_rows:
-                yield pa.concat_tables(held, promote_options="permissive")
+                yield joined_rows(held)
                 held, num_held = [], 0
     if held:
-        yield pa.concat_tables(held, promote_options="permissive")
+        yield joined_rows(held)

@@ -218,3 +218,13 @@ def test_other_libraries_read_plans_as_arrow(monkeypatch):
     for plan in plans:
         found = pa.RecordBatchReader.from_stream(plan).read_all()
         pd.testing.assert_frame_equal(found.to_pandas(), plan.collect().to_pandas())
+
+
+def test_objects_of_strings_in_one_batch_and_numbers_in_another(tmp_path):
+    frame = pd.DataFrame({"s": ["a", "b"] * 6, "x": range(12)})
+    frame.to_parquet(tmp_path / "rows.parquet", row_group_size=4)
+    plan = scan_parquet(tmp_path / "rows.parquet").assign(o=col("s").where(col("x") < 4, 5))
+    message = r"objects of column 'o' must be of one type, got int64 and .*string.*astype\('str'\)"
+    with pytest.raises(NotImplementedError, match=message):
+        plan.to_parquet(tmp_path / "out.parquet", batch_rows=4)
+    assert_same(plan.collect(batch_rows=4), frame.assign(o=frame.s.where(frame.x < 4, 5)))
