@@ -2,7 +2,7 @@
 """Aligns two tables to the union of their labels."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import jax
@@ -73,7 +73,7 @@ def align_tables(a: Table, b: Table, *, is_distinct: bool = False) -> tuple[Tabl
 
 
 def _align_known(a: Table, b: Table, is_distinct: bool) -> tuple[Table, Table]:
-    names = a.index.names if a.index.names == b.index.names else (None,) * a.index.num_levels
+    names = _names_of_both(a, b)
     levels = labels_of_sides(a, b)
     counts = a.num_rows, b.num_rows
     of_two_signs = len(levels) == 1 and are_of_two_signs(*levels[0])
@@ -105,6 +105,19 @@ def _align_known(a: Table, b: Table, is_distinct: bool) -> tuple[Table, Table]:
     labels = coalesced(lefts, rights, left_rows, right_rows, a.layout)
     index = RowIndex(labels, names, freq=common_frequency([a.index, b.index]))
     return _reindexed(a, left_rows, index, num_rows), _reindexed(b, right_rows, index, num_rows)
+
+
+def _names_of_both(a: Table, b: Table) -> tuple[Hashable, ...]:
+    """The names of aligned labels: those of the left table, or of the right if that has no rows.
+
+    Two ranges, and labels of several levels, have no names unless those of both are equal.
+    """
+    of_left, of_right = a.index, b.index
+    if of_left.names == of_right.names:
+        return of_left.names
+    if of_left.num_levels > 1 or (of_left.is_range and of_right.is_range):
+        return (None,) * of_left.num_levels
+    return of_left.names if a.num_rows_on_host else of_right.names
 
 
 def _reindexed(table: Table, row_ids: Array, index: RowIndex, num_rows: Count) -> Table:

@@ -327,7 +327,12 @@ class SeriesReindexing(SeriesBase, Reindexing):
         )
         left, right = next(sides).align(next(sides))
         column = _filled(left._only, right._only, owners, left._table)
-        return self._of(left._table.with_columns([column]), self._name)
+        table, index = left._table, left._table.index
+        has_two_names = self._table.index.names != other._table.index.names
+        if has_two_names and not is_traced(table) and not same_labels(self._table, other._table):
+            # pandas has the name of the union here, and elsewhere that of the left labels.
+            table = table.replace(index=index.named((None,) * index.num_levels))
+        return self._of(table.with_columns([column]), self._name)
 
 
 def _numbers_of_categories(series: Any, other: Any) -> tuple[Any, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..sorting._sort_values import as_directions, sort_keys
-from ..table._arguments import axis_number, listed, only_rows
+from ..table._arguments import axis_number, listed
 from ..table._by_pandas import by_pandas
 from ..table._column import Column
 from ..table._column_labels import Labels
@@ -103,8 +103,9 @@ class IndexMoves(Renaming):
         return self._like(table.replace(index=RANGE) if ignore_index else table)
 
     def swaplevel(self, i: object = -2, j: object = -1, axis: Axis = 0) -> Self:
-        """Swaps two levels of the index."""
-        only_rows("swaplevel", axis, self, "Set columns instead.")
+        """Swaps two levels of the index, or of the columns of a frame with `axis=1`."""
+        if axis_number(axis, self):
+            return self._relabelled(lambda f: f.swaplevel(i, j, axis=1))
         positions = self._levels_at(None)
         if len(positions) == 1:
             raise TypeError("Can only swap levels on a hierarchical axis, got one level.")

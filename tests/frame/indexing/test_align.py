@@ -80,3 +80,29 @@ def test_combine_first_has_the_dtype_of_both():
     assert_parity(combined, *frames, ways=["eager"])
     assert_parity(combined, bools, more, ways=["eager"])
     assert_parity(combined, pd.Series([1, 2]), pd.Series(dtype="float64"), ways=["eager"])
+
+
+NAMED = {
+    "strings": (["x", "y"], ["y", "w"]),
+    "integers": ([1, 2], [0, 1]),
+    "floats": ([1.0, 2.0], [1, 5]),
+    "other order": (["x", "y"], ["y", "x"]),
+    "equal": ([1, 2], [1, 2]),
+    "ranges": (range(3), range(1, 5)),
+    "none on the left": ([], ["x", "y"]),
+    "none on the right": (["x", "y"], []),
+}
+
+
+@pytest.mark.parametrize("labels", NAMED)
+def test_names_of_aligned_labels_are_those_of_the_left(labels):
+    def aligned(a, b):
+        both = a + b, *a.align(b), a.add(b, fill_value=0), a.combine_first(b)
+        return *both, a.p + b.p, *a.p.align(b.p), a.p.combine_first(b.p)
+
+    for names in (("k", "j"), ("k", None), (None, "k"), ("k", "k")):
+        left, right = (
+            pd.DataFrame({"p": np.arange(len(one)) + 0.5}, index=pd.Index(one, name=name))
+            for one, name in zip(NAMED[labels], names, strict=True)
+        )
+        assert_parity(aligned, left, right, ways=["eager"])

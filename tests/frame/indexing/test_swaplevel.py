@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """swaplevel."""
 
+import pandas as pd
 from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same, assert_same_error, on_device
 
@@ -28,3 +29,12 @@ def test_wrong_levels():
     assert_same_error(lambda f: f.swaplevel(0, 5), FRAME)
     assert_same_error(lambda f: f.swaplevel(), FRAME.droplevel([0, 1]))
     assert_same_error(lambda f: f.swaplevel(0, 1, axis=2), FRAME)
+
+
+def test_levels_of_columns():
+    frame = FRAME.reset_index(drop=True)
+    frame.columns = pd.MultiIndex.from_product([["p"], frame.columns], names=["a", "b"])
+    assert_parity(
+        lambda f: (f.swaplevel(axis=1), f.swaplevel("a", "b", axis="columns")), frame,
+        ways=["eager", "jit"],
+    )  # fmt: skip
