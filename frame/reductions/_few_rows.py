@@ -1,42 +1,103 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reductions of few rows in the memory of the host, which take less time than to call a program."""
+"""Reductions in the memory of the host.
+
+Of few rows they take less time than to call a program. Of up to `MOST_REDUCED` they take no longer
+than a compiled program, which the first calls do not have.
+"""
 
 from typing import Any
 
+import jax
 import numpy as np
+from jax.core import Tracer
 
 from ...primitives.tiers._host_kernels import sum_on_host
-from ...shardings._compat import is_x64_enabled
-from ..table._column import Column
-from ..table._host_column import rows_on_host
+from ...shardings._compat import is_under_trace, is_x64_enabled
+from ..table._column import NAT, Column
+from ..table._deferred import force
+from ..table._host_column import HostArrays, is_host_memory, rows_on_host
+from ..table._nodes import Map
 from ..table._to_host import missing_on_host
+from ._results import host_value
 
 # Integers up to here are added exactly as floats, in any order.
 _MOST_EXACT = 2**53
+# Above, the threads of a kernel take less time than NumPy.
+MOST_REDUCED = 1 << 21
 
 
 def reduce_few_rows(column: Column, op: str, num_rows: Any) -> Any:
     """The count, sum, mean, least or greatest value of few plain numbers that are not missing.
 
     As in a program, to the last bit. Returns None if a program must reduce them: for other types
-    and values, other reductions, and where `rows_on_host` does.
+    and values, other reductions, and where `_rows_to_read` does.
     """
     if op not in _REDUCTIONS or type(num_rows) is not np.int32:
         return None
-    is_plain = column.kind == "number" and column.family is None
+    is_plain = column.family is None and (
+        column.kind == "number" or (column.type.is_time and op in ("min", "max"))
+    )
     # Objects may be null.
     if not is_plain and (op != "count" or column.kind in ("object", "list")):
         return None
-    arrays = rows_on_host((column,))
-    if arrays is None or not is_x64_enabled():
+    arrays = _rows_to_read(column, op) if is_x64_enabled() else None
+    if arrays is None:
         return None
-    ((data, valid),) = arrays
+    data, valid = arrays
     if op == "count":
         missing = missing_on_host(column.stored, data, valid)
         return np.int64(num_rows - np.count_nonzero(missing[:num_rows]))
     if valid is not None or not num_rows:
         return None
+    if column.type.is_time:
+        counts = data[:num_rows]
+        counts = counts[counts != NAT] if op == "min" else counts
+        found = _REDUCTIONS[op](counts, len(counts)) if len(counts) else NAT
+        # A program shows what is missing.
+        return None if found == NAT else host_value(found, False, column.type)[0]
     return _REDUCTIONS[op](data, int(num_rows))
+
+
+def _rows_to_read(column: Column, op: str) -> HostArrays | None:
+    """`rows_on_host` of a column, also of more rows where no sum is rounded; they must not be kept.
+
+    Deferred bools are computed first, but not the selection of their rows.
+    """
+    rows = rows_on_host((column,))
+    if rows is not None:
+        return rows[0]
+    if not (column.kind == "number" or column.type.is_time):
+        # Codes, which strings may not have yet.
+        return None
+    stored = column.stored
+    # A program adds the floats of many rows in blocks.
+    is_rounded = op in ("sum", "mean") and stored.dtype.kind not in "biu"
+    if is_rounded or stored.capacity > MOST_REDUCED or is_under_trace():
+        return None
+    if stored.node is not None:
+        is_cheap = type(stored.node) is Map and stored.dtype == np.bool_
+        if not is_cheap or any(operand.node is not None for operand in stored.node.columns()):
+            return None
+        force((stored,))
+    arrays = stored.forced().arrays
+    if not all(array is None or _is_readable(array) for array in arrays):
+        return None
+    data, valid = (None if array is None else _view(array) for array in arrays)
+    assert data is not None
+    return data, valid
+
+
+def _is_readable(array: Any) -> bool:
+    """Whether an array is one row after the other in the memory of the host."""
+    if not isinstance(array, jax.Array) or isinstance(array, Tracer) or array.ndim != 1:
+        return False
+    return not array.committed and is_host_memory(array.sharding)
+
+
+def _view(array: jax.Array) -> np.ndarray:
+    """The array in its memory. `np.asarray` would keep it there, also if it is donated."""
+    ready: Any = array.block_until_ready()
+    return np.from_dlpack(ready)
 
 
 def _sum(data: np.ndarray, num_rows: int) -> Any:

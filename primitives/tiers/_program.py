@@ -131,6 +131,9 @@ class Program:
             dtype_of_value(variable.aval)
         if equation.effects:
             raise NotInterpretable(f"effects of {name}")
+        if not equation.outvars:
+            # Such as a loop of which a jaxpr uses no result.
+            return []
         if name in _CALLS:
             inner = next(params[key] for key in ("jaxpr", "call_jaxpr", "call") if key in params)
             closed = inner if isinstance(inner, ClosedJaxpr) else ClosedJaxpr(inner, ())

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Few rows are reduced on the host, with the bits of programs."""
+"""Rows that are reduced on the host, with the bits of programs."""
 
 import jax
 import numpy as np
 import pandas as pd
 import pytest
 from frame_parity import on_device
+from jaxframes.frame.reductions import _few_rows
 from jaxframes.frame.table import _host_column
 from jaxframes.primitives import backend
 from jaxframes.primitives.tiers import _tiered
@@ -36,6 +37,13 @@ VALUES = {
     "strings": np.array(["b", None, "a"], object),
     "nullable": pd.array([3, None, 1], "Int64"),
     "nullable floats": pd.array([3.5, None, 1.0], "Float64"),
+    # Of several blocks.
+    "many integers": RNG.integers(-9, 9, 100_000),
+    "many bools": RNG.random(100_000) < 0.5,
+    "many floats": np.where(RNG.random(70_000) < 0.01, np.nan, RNG.standard_normal(70_000)),
+    "many times": np.where(RNG.random(20_000) < 0.5, RNG.integers(0, 2**60, 20_000), -(2**63)).view(
+        "M8[ns]"
+    ),
 }
 CALLS = {
     "count": lambda s: s.count(),
@@ -65,7 +73,34 @@ def test_the_host_reduces_as_a_program_does(monkeypatch, call, values):
     series = on_device(pd.Series(values))
     got = outcome(call, series)
     monkeypatch.setattr(_host_column, "MOST_ROWS", 0)
+    monkeypatch.setattr(_few_rows, "MOST_REDUCED", 0)
     assert got == outcome(call, series)
+
+
+def test_masks_of_many_rows_are_counted_on_the_host(monkeypatch):
+    values = VALUES["many integers"]
+    series = on_device(pd.Series(values))
+    masks = {
+        "compared": lambda s: (s > 3).sum(),
+        "compared twice": lambda s: ((s > 3) & (s < 7)).sum(),
+        "of selected rows": lambda s: (s[s > 0] > 3).sum(),
+        "missing": lambda s: s.isna().sum(),
+    }
+    for mask in masks.values():
+        expected = mask(pd.Series(values))
+        assert mask(series) == expected
+        with monkeypatch.context() as patched:
+            patched.setattr(_few_rows, "MOST_REDUCED", 0)
+            assert mask(series) == expected
+
+
+def test_an_array_that_was_reduced_can_be_donated():
+    series = on_device(pd.Series(VALUES["many floats"]))
+    total = series.sum()
+    array = series.to_jax()
+    doubled = jax.jit(lambda x: x * 2, donate_argnums=0)(array)
+    assert array.is_deleted()
+    np.testing.assert_allclose(np.nansum(doubled), 2 * total)
 
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)

@@ -155,6 +155,8 @@ def test_control_flow():
         lambda x: lax.scan(lambda c, r: (c + r, c * r), x[0], x, reverse=True),
         lambda x: lax.switch(x[1] % 3, [lambda: x[1], lambda: x[2], lambda: x[3]]),
         lambda x: lax.map(lambda row: row * 2, x),
+        # A loop without results.
+        lambda x: (lax.map(lambda row: (), x), x + 1)[1],
         lambda x: jax.jit(lambda y: y + 1)(x) * x,
     ]
     for function in functions:
