@@ -22,6 +22,7 @@ from ._results import host_value
 
 # Integers up to here are added exactly as floats, in any order.
 _MOST_EXACT = 2**53
+_TIMES = ("datetime", "timedelta")
 # Above, the threads of a kernel take less time than NumPy.
 MOST_REDUCED = 1 << 21
 
@@ -35,7 +36,7 @@ def reduce_few_rows(column: Column, op: str, num_rows: Any) -> Any:
     if op not in _REDUCTIONS or type(num_rows) is not np.int32:
         return None
     is_plain = column.family is None and (
-        column.kind == "number" or (column.type.is_time and op in ("min", "max"))
+        column.kind == "number" or (column.kind in _TIMES and op in ("min", "max"))
     )
     # Objects may be null.
     if not is_plain and (op != "count" or column.kind in ("object", "list")):
@@ -49,7 +50,7 @@ def reduce_few_rows(column: Column, op: str, num_rows: Any) -> Any:
         return np.int64(num_rows - np.count_nonzero(missing[:num_rows]))
     if valid is not None or not num_rows:
         return None
-    if column.type.is_time:
+    if column.kind in _TIMES:
         counts = data[:num_rows]
         counts = counts[counts != NAT] if op == "min" else counts
         found = _REDUCTIONS[op](counts, len(counts)) if len(counts) else NAT
@@ -66,7 +67,7 @@ def _rows_to_read(column: Column, op: str) -> HostArrays | None:
     rows = rows_on_host((column,))
     if rows is not None:
         return rows[0]
-    if not (column.kind == "number" or column.type.is_time):
+    if column.kind not in ("number", *_TIMES):
         # Codes, which strings may not have yet.
         return None
     stored = column.stored
