@@ -255,6 +255,12 @@ class FrameReductions(Reductions, FrameBase):
             return self._make_series(reduce_across(columns, op, self._table, **arguments), None)
         if axis is None:
             return frame._reduced_together(op, arguments)
+        are_masks = op == "sum" and all(column.is_bool for column in columns)
+        if skipna and not arguments.get("min_count") and (are_masks or op == "count"):
+            found = [reduce_few_rows(column, op, self._table.all_rows) for column in columns]
+            if all(count is not None for count in found):
+                counts = [np.array([count]) for count in found]
+                return self.series_class._of(table_of_series(host_series(counts, labels)), None)
         table = _rows_of_results(frame, op, arguments)
         if table is not None:
             return self.series_class._of(table, None)
