@@ -101,7 +101,7 @@ def _binned(source: Any, by: Any) -> Any:
     how = {"closed": by.closed, "label": by.label, "origin": by.origin, "offset": by.offset}
     if by.key is not None:
         how["on"] = by.key
-    return source.resample(by.freq, level=by.level, **how)
+    return source.resample(by.freq, level=by.level, **how)._as_groups()
 
 
 # The class of the groups: that of a frame, or of a series.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..groupby._agg import ROW_METHODS
 from ..groupby._by_host import called_with_frames
 from ..groupby._resample import BinReductions, no_upsampling
 from ..groupby._user_functions import is_of_user
@@ -25,6 +26,10 @@ from ..table._to_host import host_array, no_rows
 from ..table._tracing import is_traced
 from ..table._types import LevelOrLevels
 from ..table._user_functions import UntraceableError, as_frames, by_engine
+
+# The methods of groups that give a result for each row, and those that give some of the rows.
+_ROW_METHODS = (*ROW_METHODS, "transform")
+_ROW_SELECTIONS = ("filter", "head", "nth", "tail")
 
 
 class Resampler(BinReductions):
@@ -45,9 +50,12 @@ class Resampler(BinReductions):
         on_host: Callable[[], Any],
         *,
         is_selected: bool = False,
+        has_row_methods: bool = False,
     ):
         super().__init__(grouped)
         self._labels, self._starts, self._is_selected = labels, starts, is_selected
+        # Whether these are the groups of a Grouper.
+        self._has_row_methods = has_row_methods
         # The bins in pandas, for functions of the user.
         self._on_host = on_host
         # None if the times are a column or a level.
@@ -56,7 +64,29 @@ class Resampler(BinReductions):
     def __getitem__(self, key: Any) -> "Resampler":
         grouped = self._grouped[key]
         on_host = lambda: self._on_host()[key]  # noqa: E731
-        return Resampler(grouped, self._labels, self._rows, self._starts, on_host, is_selected=True)
+        return Resampler(
+            grouped, self._labels, self._rows, self._starts, on_host,
+            is_selected=True, has_row_methods=self._has_row_methods,
+        )  # fmt: skip
+
+    def __getattr__(self, name: str) -> Any:
+        of_rows = name in _ROW_METHODS or name in _ROW_SELECTIONS
+        if not of_rows or not self.__dict__.get("_has_row_methods"):
+            return super().__getattr__(name)
+        if name in _ROW_SELECTIONS and self._rows is None and not self._is_selected:
+            raise NotImplementedError(
+                f"groupby: {name} of bins of a column is not supported, because the rows have the "
+                "column. Call set_index() on it, and group by Grouper(freq=...)."
+            )
+        # Bins without rows change no such result.
+        return getattr(self._grouped, name)
+
+    def _as_groups(self) -> "Resampler":
+        """The bins as groups of `groupby`, which have its methods of rows too."""
+        return Resampler(
+            self._grouped, self._labels, self._rows, self._starts, self._on_host,
+            has_row_methods=True,
+        )  # fmt: skip
 
     def agg(self, func: Any = None, *args: Any, engine: str | None = None, **kwargs: Any) -> Any:
         """Reduces each bin by one or several functions; see `agg` of groups.
@@ -109,13 +139,13 @@ class Resampler(BinReductions):
             >>> JaxSeries([1, 3], index=times).resample("D").ffill().tolist()
             [1, 1, 3]
         """
-        if self._is_selected:
+        if self._is_selected or self._has_row_methods:
             return self._grouped.ffill(limit)
         return self._at_starts("ffill", limit)
 
     def bfill(self, limit: int | None = None) -> Any:
         """The next row from the time at which each bin starts; see `ffill`."""
-        if self._is_selected:
+        if self._is_selected or self._has_row_methods:
             return self._grouped.bfill(limit)
         return self._at_starts("bfill", limit)
 

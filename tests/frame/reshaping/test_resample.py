@@ -265,3 +265,45 @@ def test_days_on_which_clocks_change(zone, start):
         assert_parity(lambda s, rule=rule: s.resample(rule).sum(), by_time, ways=["eager"])
         assert_same(on_device(hours).resample(rule, on="time").v.max(),
                     hours.resample(rule, on="time").v.max())  # fmt: skip
+
+
+ROWS_OF_BINS = {
+    "cumsum": lambda g: g.cumsum(),
+    "rank": lambda g: g.rank(),
+    "shift": lambda g: g.shift(),
+    "ffill": lambda g: g.ffill(),
+    "cumcount": lambda g: g.cumcount(),
+    "transform": lambda g: g.transform("mean"),
+}
+
+
+@pytest.mark.parametrize("name", ROWS_OF_BINS)
+def test_groups_of_one_grouper_have_the_methods_of_rows(name):
+    times = pd.date_range("2024", periods=7, freq="9h", name="t")
+    frame = pd.DataFrame({"v": [5, 3, 1, 4, 2, 6.5, np.nan], "w": range(7)}, index=times)
+    method, of_days = ROWS_OF_BINS[name], pd.Grouper(key="t", freq="2D")
+    assert_parity(
+        lambda f: (
+            method(f.v.groupby(pd.Grouper(freq="D"))),
+            method(f.groupby(pd.Grouper(freq="D"))),
+            method(f.reset_index().groupby(of_days)),
+            method(f.reset_index().iloc[[3, 0, 6, 1, 2, 5, 4]].groupby(of_days)["v"]),
+        ),
+        frame,
+        ways=["eager"],
+    )
+
+
+def test_rows_of_bins_of_one_grouper():
+    times = pd.date_range("2024", periods=7, freq="9h", name="t")
+    frame = pd.DataFrame({"v": [5, 3, 1, 4, 2, 6.5, np.nan]}, index=times)
+    assert_parity(
+        lambda f: (
+            f.groupby(pd.Grouper(freq="D")).head(1), f.groupby(pd.Grouper(freq="D")).nth(-1),
+            f.reset_index().groupby(pd.Grouper(key="t", freq="D")).v.tail(1),
+        ),
+        frame,
+        ways=["eager"],
+    )  # fmt: skip
+    with pytest.raises(NotImplementedError, match=r"head of bins of a column.*set_index\(\)"):
+        on_device(frame.reset_index()).groupby(pd.Grouper(key="t", freq="D")).head(1)
