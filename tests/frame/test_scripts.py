@@ -6,6 +6,7 @@ import inspect
 import pandas as pd
 import pytest
 import scripts_of_dtypes
+import scripts_of_reports
 import scripts_of_sensors
 import scripts_of_shops
 import scripts_of_tables
@@ -15,7 +16,13 @@ from jaxframes import frame
 INPUTS = ("orders", "readings")
 SCRIPTS = {
     name: script
-    for module in (scripts_of_shops, scripts_of_sensors, scripts_of_tables, scripts_of_dtypes)
+    for module in (
+        scripts_of_shops,
+        scripts_of_sensors,
+        scripts_of_tables,
+        scripts_of_dtypes,
+        scripts_of_reports,
+    )
     for name, script in vars(module).items()
     if inspect.isfunction(script) and name not in INPUTS
 }
