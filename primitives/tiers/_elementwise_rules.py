@@ -86,8 +86,28 @@ def _div(equation: Equation) -> HostStep | None:
     return np.divide if dtype.kind == "f" else _div_integers
 
 
+def _only_divisor(y: HostArray) -> Any:
+    """The divisor of all numbers; None if there are several, or one that needs care.
+
+    NumPy divides by one number without a division for each.
+    """
+    if not y.size or any(y.strides):
+        return None
+    divisor = y.reshape(-1)[0]
+    return None if divisor == 0 or (divisor.dtype.kind == "i" and divisor == -1) else divisor
+
+
 def _div_integers(x: HostArray, y: HostArray) -> HostArray:
     """Rounds towards zero; all ones for a division by zero, and x for one of the least by -1."""
+    divisor = _only_divisor(y)
+    if divisor is not None:
+        quotient = x // divisor
+        if x.dtype.kind == "i" and np.minimum.reduce(x, axis=None, initial=0) < 0:
+            is_inexact = quotient * divisor != x
+            quotient += is_inexact & ((x < 0) != (divisor < 0))
+        elif divisor < 0:
+            quotient += quotient * divisor != x
+        return quotient
     is_zero = y == 0
     is_least = (y == -1) & (x == np.iinfo(x.dtype).min) if x.dtype.kind == "i" else False
     divisor = np.where(is_zero | is_least, x.dtype.type(1), y)
@@ -105,6 +125,9 @@ def _rem(equation: Equation) -> HostStep | None:
 
 def _rem_integers(x: HostArray, y: HostArray) -> HostArray:
     """Of the sign of x; x for a division by zero, and zero for one by -1."""
+    divisor = _only_divisor(y)
+    if divisor is not None:
+        return x - _div_integers(x, y) * divisor
     is_zero = y == 0
     is_one = is_zero | (y == -1) if x.dtype.kind == "i" else is_zero
     remainder = np.fmod(x, np.where(is_one, x.dtype.type(1), y))

@@ -29,6 +29,7 @@ BITWISE = [
     lax.shift_right_arithmetic,
 ]  # fmt: skip
 UNARY = [lax.neg, lax.sign, lax.abs]
+DIVISIONS = [lax.div, lax.rem]
 
 
 @pytest.mark.parametrize("dtype", INTEGERS + FLOATS)
@@ -48,6 +49,20 @@ def test_elementwise(dtype):
         return results
 
     assert_interprets(all_of_them, x, y)
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_quotients_by_one_number(dtype):
+    info = np.iinfo(dtype)
+    divisors = {1, 2, 3, 60, -1, -2, -7, 0, int(info.max), int(info.min)}
+    chosen = [np.array(one, dtype) for one in divisors if info.min <= one <= info.max]
+    x = np.append(numbers(dtype), np.array([info.min, info.max], dtype))
+
+    def all_of_them(x):
+        results = [function(x, lax.full_like(x, y)) for y in chosen for function in DIVISIONS]
+        return results + [function(abs(x[:3]), lax.full_like(x[:3], 3)) for function in DIVISIONS]
+
+    assert_interprets(all_of_them, x)
 
 
 @pytest.mark.parametrize("source", ["bool", *INTEGERS, *FLOATS])
