@@ -92,6 +92,9 @@ def _is_readable(array: Any) -> bool:
     """Whether an array is one row after the other in the memory of the host."""
     if not isinstance(array, jax.Array) or isinstance(array, Tracer) or array.ndim != 1:
         return False
+    if array.dtype.kind == "V":
+        # DLPack has no bfloat16 for NumPy.
+        return False
     return not array.committed and is_host_memory(array.sharding)
 
 

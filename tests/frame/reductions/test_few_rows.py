@@ -2,10 +2,12 @@
 """Rows that are reduced on the host, with the bits of programs."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pytest
 from frame_parity import on_device
+from jaxframes.frame import JaxSeries
 from jaxframes.frame.reductions import _few_rows
 from jaxframes.frame.table import _host_column
 from jaxframes.primitives import backend
@@ -92,6 +94,12 @@ def test_masks_of_many_rows_are_counted_on_the_host(monkeypatch):
         with monkeypatch.context() as patched:
             patched.setattr(_few_rows, "MOST_REDUCED", 0)
             assert mask(series) == expected
+
+
+def test_many_bfloat16_numbers_are_reduced_by_a_program():
+    values = jnp.arange(20_000).astype(jnp.bfloat16).at[7].set(jnp.nan)
+    series = JaxSeries(values)
+    assert (series.count(), series.min(), series.max()) == (19_999, 0.0, 19_968.0)
 
 
 def test_an_array_that_was_reduced_can_be_donated():
