@@ -3,7 +3,7 @@
 
 from ._asof import FrameLastRows, SeriesLastRows
 from ._getitem import FrameSelection, SeriesSelection
-from ._label_periods import LabelPeriods
+from ._label_periods import LabelTimes
 from ._loc import FrameLabelSelection, SeriesLabelSelection
 from ._reindex import FrameReindexing, SeriesReindexing
 from ._rename import FrameRenaming, SeriesRenaming
@@ -12,7 +12,6 @@ from ._select import FrameSelect
 from ._set_index import FrameIndexMoves, SeriesIndexMoves
 from ._setitem import FrameAssignment
 from ._shape import FrameShape, SeriesShape
-from ._time_zones import LabelTimeZones
 from ._times_of_day import TimesOfDay
 
 
@@ -26,8 +25,7 @@ class FrameIndexingMethods(
     FrameSelect,
     FrameSelection,
     FrameShape,
-    LabelPeriods,
-    LabelTimeZones,
+    LabelTimes,
     Sampling,
     TimesOfDay,
 ):
@@ -42,8 +40,7 @@ class SeriesIndexingMethods(
     SeriesReindexing,
     SeriesRenaming,
     SeriesShape,
-    LabelPeriods,
-    LabelTimeZones,
+    LabelTimes,
     Sampling,
     TimesOfDay,
 ):

@@ -9,16 +9,16 @@ import pandas as pd
 from ..accessors._period import periods_of_times
 from ..table._arguments import axis_number
 from ..table._from_host import index_from
-from ..table._ndframe import NDFrame
 from ..table._row_index import RowIndex
 from ..table._tracing import is_traced
 from ..table._types import Axis
 from ..table._units import PER_SECOND
 from ..table._wall_times import wall_times
+from ._time_zones import LabelTimeZones
 
 
-class LabelPeriods(NDFrame):
-    """The periods of the times that label rows, and the times of periods."""
+class LabelTimes(LabelTimeZones):
+    """The zones and the periods of the times that label rows, and the times of periods."""
 
     def to_period(self, freq: object = None, axis: Axis = 0, copy: object = None) -> Self:
         """The same rows, labelled by the periods in which their times lie; see `dt.to_period`.
