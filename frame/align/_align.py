@@ -15,7 +15,7 @@ from ..table._from_host import check_width
 from ..table._layout import Layout
 from ..table._ndframe import SeriesBase
 from ..table._object_functions import host_series
-from ..table._recode import category_values, has_strings
+from ..table._recode import category_values, has_strings, recoded
 from ..table._row_index import RowIndex
 from ..table._sort_keys import group_keys
 from ..table._table import Count, Table, check_same_layout, is_row
@@ -74,6 +74,8 @@ def _same_values(a: Column, b: Column, num_rows: Count) -> bool:
             x, y = in_dtype([a, b], np.result_type(a.dtype, b.dtype))
             keys = group_keys(x), group_keys(y)
         return a.capacity == b.capacity and bool(_equal(*keys, num_rows))
+    if a.kind == b.kind == "string" and a.type != b.type:
+        a, b = recoded([a, b])
     if a.dtype != b.dtype or a.type != b.type or a.data.shape != b.data.shape:
         return False
     return bool(_equal(group_keys(a), group_keys(b), num_rows))
@@ -101,6 +103,22 @@ def _equal(a: Any, b: Any, num_rows: Count) -> Array:
     return equal
 
 
+def in_capacity_of(table: Table, like: Table) -> Table:
+    """A table in the capacity of another one with as many rows; others as they are.
+
+    Frames of equally many rows differ in it: a batch has the capacity of all batches, and a result
+    of `jit` that of its program.
+    """
+    if table.capacity == like.capacity or table.layout != like.layout:
+        return table
+    counts = table.num_rows, like.num_rows
+    if is_traced(counts) or table.num_rows_on_host != like.num_rows_on_host:
+        return table
+    capacity, layout = like.capacity, like.layout
+    index = table.index.with_stored(resized(table.index.stored, capacity, layout))
+    return table.replace(columns=resized(table.columns, capacity, layout), index=index)
+
+
 def aligned_column(series: SeriesBase, table: Table) -> Column:
     """Aligns a series with the rows of a table by label; absent labels give missing values.
 
@@ -108,8 +126,9 @@ def aligned_column(series: SeriesBase, table: Table) -> Column:
         ValueError: the labels differ and those of the series are not unique.
         NotImplementedError: the labels differ inside `jit`.
     """
-    if same_labels(series._table, table):
-        return series._only
+    rows = in_capacity_of(series._table, table)
+    if same_labels(rows, table):
+        return rows.columns[0]
     if is_traced(series._table.index, series._table.num_rows, table.index, table.num_rows):
         raise NotImplementedError(
             "alignment: inside jit the labels of two series must be the same array, as for two "

@@ -10,6 +10,7 @@ import pandas as pd
 from ..align._align import (
     are_bools_beside_numbers,
     comparable_pair,
+    in_capacity_of,
     labels_of_sides,
     same_labels,
 )
@@ -72,6 +73,7 @@ def _sorted_by_labels(table: Table) -> Table:
 
 
 def _with(left: Table, right: Table, join: JoinType, sort: bool | None) -> Table:
+    right = in_capacity_of(right, left)
     if same_labels(left, right):
         columns = (*left.columns, *right.columns)
         return left.replace(columns=columns, needed=either_needed(left.needed, right.needed))

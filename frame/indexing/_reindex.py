@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import pandas as pd
 
-from ..align._align import positions_of_labels, same_labels
+from ..align._align import in_capacity_of, positions_of_labels, same_labels
 from ..align._as_column import as_column
 from ..align._outer_align import align_tables
 from ..combining._concat_rows import common_columns
@@ -171,6 +171,7 @@ class Reindexing(NDFrame):
             labels = mine.columns.join(theirs.columns, how=join)
             mine = mine.reindex(columns=labels, fill_value=fill_value)
             theirs = theirs.reindex(columns=labels, fill_value=fill_value)
+        theirs = theirs._like(in_capacity_of(theirs._table, mine._table))
         if axis == 1 or same_labels(mine._table, theirs._table):
             return mine, theirs
         if join == "outer" and fill_value is None:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ..align._align import same_labels
+from ..align._align import in_capacity_of, same_labels
 from ..align._as_column import as_column
 from ..mapping._astype import as_dtype, cast_columns
 from ..table._column import Column, of_family
@@ -339,6 +339,7 @@ def _have_labels_of(series: Any, others: Sequence[Any]) -> bool:
     if is_traced(series._table.index, series._table.num_rows):
         # `aligned_column` raises for other labels.
         return True
+    ours = [in_capacity_of(one, series._table) for one in ours]
     return len(ours) == len(others) and all(same_labels(series._table, one) for one in ours)
 
 

@@ -8,7 +8,7 @@ import jax
 import numpy as np
 import pandas as pd
 
-from ..align._align import same_labels
+from ..align._align import in_capacity_of, same_labels
 from ..align._as_column import as_column
 from ..align._outer_align import align_labels, align_tables, spread, spread_columns
 from ..table._column import Column, Scalar
@@ -86,7 +86,7 @@ class SeriesOperatorMethods(Operators, FlexMethods, Unary, SeriesClip):
             other = self.series_class(other, sharding=self._layout)
         table, name = self._table, self._name
         if isinstance(other, SeriesBase):
-            b = other._table
+            b = in_capacity_of(other._table, table)
             needed = either_needed(table.needed, b.needed)
             if not same_labels(table, b):
                 if _needs_same_labels(operation):
@@ -130,7 +130,8 @@ class FrameOperatorMethods(Operators, FlexMethods, Unary, Clip, FrameBase):
             return self._with_each(operation, self._table, Scalar(other))
         if not by_row:
             return self._with_each_column(operation, other)
-        a, b = self._table, other._table
+        a = self._table
+        b = in_capacity_of(other._table, a)
         if not same_labels(a, b):
             a, b = align_tables(a, b, is_distinct=True)
         return self._with_each(operation, a, b.columns[0])
@@ -189,7 +190,8 @@ class FrameOperatorMethods(Operators, FlexMethods, Unary, Clip, FrameBase):
         return self._of(_combined(operation, table, others, labels), labels)
 
     def _with_frame(self, operation: Operation, other: FrameBase) -> Self:
-        a, b = self._table, other._table
+        a = self._table
+        b = in_capacity_of(other._table, a)
         has_same_rows = same_labels(a, b)
         has_same_labels = self._labels.index.equals(other._labels.index)
         if _needs_same_labels(operation) and not (has_same_rows and has_same_labels):

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...primitives.staging import tiered
-from ..align._align import same_labels
+from ..align._align import in_capacity_of, same_labels
 from ..align._common_types import common_pair, same_categories
 from ..table._alive import named
 from ..table._column import Array, Column
@@ -123,7 +123,8 @@ class Operators(NDFrame):
             return False
         if isinstance(self, FrameBase) and not self._labels.index.equals(other._labels.index):
             return False
-        if a.layout != b.layout or a.capacity != b.capacity:
+        b = in_capacity_of(b, a)
+        if a.layout != b.layout:
             raise ValueError(
                 "equals: both must be on the same devices, got "
                 f"{a.layout} and {b.layout}. Construct one with the sharding of the other."

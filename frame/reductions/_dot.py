@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ...primitives.staging import tiered
-from ..align._align import positions_of_labels, same_labels
+from ..align._align import in_capacity_of, positions_of_labels, same_labels
 from ..ops._array_ops import common_dtype
 from ..table._by_pandas import by_pandas
 from ..table._column import NUMBER, Array, Column, as_floats, of_family
@@ -169,6 +169,7 @@ def _as_array(other: Any) -> Array:
 
 def _aligned(other: Table, table: Table) -> Sequence[Column]:
     """The columns of another table in the order of the rows of a table, with equal labels."""
+    other = in_capacity_of(other, table)
     if same_labels(other, table):
         return other.columns
     if is_traced(other.index, other.num_rows, table.index, table.num_rows):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from ..align._align import same_labels
+from ..align._align import in_capacity_of, same_labels
 from ..combining._concat_rows import missing_like
 from ..combining._interleaved_rows import interleaved_rows
 from ..table._column import Array, Column
@@ -56,7 +56,7 @@ class PairedWindows(RowWindows):
             raise ValueError("other must be a DataFrame or Series")
         elif numeric_only and isinstance(other, FrameBase):
             other = without_bools(other)
-        if not same_labels(of._table, other._table):
+        if not same_labels(of._table, in_capacity_of(other._table, of._table)):
             raise NotImplementedError(
                 f"{method}: both must have the same row labels, in the same order. Call align() "
                 "first."
