@@ -102,7 +102,7 @@ class IndexMoves(Renaming):
         table = sort_rows(self._table, keys)
         return self._like(table.replace(index=RANGE) if ignore_index else table)
 
-    def swaplevel(self, i: object = -2, j: object = -1, axis: Axis = 0) -> Self:
+    def swaplevel(self, i: Any = -2, j: Any = -1, axis: Axis = 0) -> Self:
         """Swaps two levels of the index, or of the columns of a frame with `axis=1`."""
         if axis_number(axis, self):
             return self._relabelled(lambda f: f.swaplevel(i, j, axis=1))
