@@ -72,11 +72,17 @@ def _distinct_counts(
     return _count_distinct(keys, missing if dropna else (None,) * len(keys), num_rows, layout)
 
 
+def _least_capacity(keys: Any, layout: Layout) -> int | None:
+    """The capacity of distinct keys that nothing reads: under `disable_jit` that of all of them."""
+    return layout.num_shards if is_traced(keys) else None
+
+
 @functools.partial(tiered, static_argnums=2)
 def _numbered(keys: Any, num_rows: Count, layout: Layout) -> tuple[Array, Array]:
     groups = primitives.factorize(
-        keys, capacity=layout.num_shards, sort=False, num_valid=num_rows, **layout.on_mesh
-    )
+        keys, capacity=_least_capacity(keys, layout), sort=False, num_valid=num_rows,
+        **layout.on_mesh,
+    )  # fmt: skip
     # Ids ascend by first appearance, so a new id is greater than all ids before it.
     before = primitives.exclusive_scan(groups.group_ids, "max", **layout.on_mesh)
     rows = is_row(keys[0].shape[0], num_rows, layout)
@@ -101,7 +107,7 @@ def _count_distinct(keys: Any, missing: Any, num_rows: Count, layout: Layout) ->
     counts = []
     for key, is_missing in zip(keys, missing, strict=True):
         groups = primitives.factorize(
-            key, capacity=layout.num_shards, num_valid=num_rows, **layout.on_mesh
+            key, capacity=_least_capacity(key, layout), num_valid=num_rows, **layout.on_mesh
         )
         count = groups.count
         if is_missing is not None:

@@ -123,3 +123,13 @@ def test_few_rows_with_values_at_the_ends_of_their_dtype(values):
         return (*counts, *numbers, s.unique(), *listed)
 
     assert_parity(distinct, values.rename("x"), ways=["eager"])
+
+
+def test_distinct_values_without_jit():
+    frame = pd.DataFrame({"x": [2.5, 1.5, 2.5, np.nan], "i": [1, 2**40, 1, 3]})
+
+    def distinct(f):
+        return f["x"].unique(), f["i"].nunique(), f.drop_duplicates("x"), f["x"].value_counts()
+
+    with jax.disable_jit():
+        assert_parity(distinct, frame, ways=["eager"])
