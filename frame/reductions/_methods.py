@@ -236,7 +236,7 @@ class FrameReductions(Reductions, FrameBase):
         columns, labels = frame._table.columns, frame._labels.index
         if op == "median" and axis is None:
             raise NotImplementedError("median: axis must be 0 or 1. Use stack() for all values.")
-        is_across = axis_number(axis or 0, self) == 1
+        is_across = axis_number(0 if axis is None else axis, self) == 1
         if not columns:
             return self._of_nothing(op, axis, labels, arguments)
         if op == "median" and is_across:
