@@ -11,7 +11,7 @@ import itertools
 import re
 import token
 import tokenize
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -114,12 +114,7 @@ def _as_python(text: str) -> tuple[str, dict[str, str], dict[str, str]]:
 
     words: list[str] = []
     is_local = False
-    lines = io.StringIO(_QUOTED.sub(name_of_column, text).strip())
-    try:
-        tokens = list(tokenize.generate_tokens(lines.readline))
-    except tokenize.TokenError as error:
-        raise SyntaxError(f"invalid syntax in {text!r}: {error.args[0]}") from None
-    for kind, word, *_ in tokens:
+    for kind, word in _tokens(_QUOTED.sub(name_of_column, text).strip(), text):
         if kind in (token.NEWLINE, token.NL, token.ENDMARKER, token.COMMENT):
             continue
         if kind not in (token.NAME, token.NUMBER, token.OP, token.STRING):
@@ -139,6 +134,15 @@ def _as_python(text: str) -> tuple[str, dict[str, str], dict[str, str]]:
     if is_local:
         raise SyntaxError(f"invalid syntax in {text!r}: @ must precede a name")
     return " ".join(words), columns, local_names
+
+
+def _tokens(source: str, text: str) -> Iterator[tuple[int, str]]:
+    """The tokens of a source. They are not kept: each has a copy of its line in Python 3.12."""
+    try:
+        for kind, word, *_ in tokenize.generate_tokens(io.StringIO(source).readline):
+            yield kind, word
+    except tokenize.TokenError as error:
+        raise SyntaxError(f"invalid syntax in {text!r}: {error.args[0]}") from None
 
 
 class Parser:

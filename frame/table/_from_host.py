@@ -132,8 +132,7 @@ def _from_nullable(values: Any, capacity: int, layout: Layout, name: Hashable) -
     if isinstance(dtype, pd.StringDtype):
         column = strings_from(values.astype(dtype), capacity, layout, name)
     elif dtype.kind in "fmM":
-        missing: Any = np.datetime64("NaT") if dtype.kind == "M" else np.timedelta64("NaT")
-        missing = np.nan if dtype.kind == "f" else missing
+        missing: Any = np.nan if dtype.kind == "f" else np.array("NaT", dtype)[()]
         column = column_from(values.to_numpy(dtype, na_value=missing), capacity, layout, name)
     else:
         numbers = values.to_numpy(dtype, na_value=dtype.type(0))

@@ -99,6 +99,12 @@ def _stack(equation: Equation) -> HostStep | None:
     return lambda *arrays: np.stack(arrays, axis)
 
 
+@rule("unstack")
+def _unstack(equation: Equation) -> HostStep | None:
+    axis = equation.params["axis"]
+    return lambda x: list(np.moveaxis(x, axis, 0))
+
+
 @rule("concatenate")
 def _concatenate(equation: Equation) -> HostStep | None:
     axis = equation.params["dimension"]

@@ -21,15 +21,15 @@ from ._elementwise_rules import Equation, HostArray
 # Equations that write nothing.
 VIEWS = frozenset((
     "reshape", "squeeze", "expand_dims", "broadcast_in_dim", "transpose", "rev", "slice",
-    "dynamic_slice", "copy", "copy_p", "stop_gradient", "optimization_barrier", "pvary",
+    "dynamic_slice", "unstack", "copy", "copy_p", "stop_gradient", "optimization_barrier", "pvary",
 ))  # fmt: skip
 # A kernel takes the same time in both tiers, and writes its results to memory.
 KERNEL = "ffi_call"
 # What moves words of any kind. Other rules are for the dtypes of NumPy itself.
 _MOVES = frozenset((
     "reshape", "squeeze", "expand_dims", "broadcast_in_dim", "transpose", "rev", "slice",
-    "dynamic_slice", "concatenate", "stack", "pad", "select_n", "copy", "copy_p", "stop_gradient",
-    "optimization_barrier", "bitcast_convert_type", KERNEL,
+    "dynamic_slice", "unstack", "concatenate", "stack", "pad", "select_n", "copy", "copy_p",
+    "stop_gradient", "optimization_barrier", "bitcast_convert_type", KERNEL,
 ))  # fmt: skip
 # The operand that changes nothing, the second one unless the operation is commutative.
 _NEUTRAL = {"add": (0, True), "sub": (0, False), "mul": (1, True), "div": (1, False)}

@@ -114,6 +114,14 @@ def groups_of(rest):
             [int(device) for device in group.split(",")]
             for group in re.findall(r"\{([\d,]+)\}", listed[1])
         ]
+    named = re.search(r"replica_groups=mesh\[(.*?)\] ?\{(.*?)\}", rest)
+    if named:
+        # The axes of a mesh, and those along which messages go.
+        sizes = {name: int(size) for name, size in re.findall(r"'(\w+)'=(\d+)", named[1])}
+        within = re.findall(r"'(\w+)'", named[2])
+        axes = [list(sizes).index(name) for name in [*(sizes.keys() - within), *within]]
+        devices = np.arange(np.prod([*sizes.values()])).reshape(*sizes.values()).transpose(axes)
+        return devices.reshape(-1, np.prod([sizes[name] for name in within])).tolist()
     found = re.search(r"replica_groups=\[([\d,]+)\]<=\[([\d,]+)\](?:T\(([\d,]+)\))?", rest)
     assert found, rest
     shape, dims = ([int(n) for n in text.split(",")] for text in found.groups()[:2])

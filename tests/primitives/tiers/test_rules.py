@@ -91,6 +91,7 @@ def test_moves_scans_and_sorts(dtype):
             lax.dynamic_update_slice(x, x[:5], (np.int32(-3),)), jnp.max(square, 0),
             jnp.argmax(square, 1), jnp.sort(x), lax.sort((x, x[::-1]), num_keys=1),
             lax.sort((x, x[::-1], jnp.arange(40)), num_keys=2), jnp.min(square, 1),
+            *jnp.unstack(square), *jnp.unstack(square, axis=1),
         ]  # fmt: skip
 
     assert_interprets(moves, x)
