@@ -74,8 +74,11 @@ def _are_coerced(left: Column, right: Column) -> bool:
     if kinds <= {"string", "object"}:
         return left.dtype_name != right.dtype_name
     if kinds == {"number"}:
-        # Bools with missing values are objects, unless they are nullable.
-        return left.is_bool != right.is_bool or left.is_of_objects != right.is_of_objects
+        # Bools with missing values are objects, unless they are nullable. Beside other bools a mask
+        # holds both.
+        is_masked = left.is_of_objects != right.is_of_objects
+        has_nullable = left.is_nullable or right.is_nullable
+        return left.is_bool != right.is_bool or (is_masked and has_nullable)
     if kinds <= {"number", "string", "object"}:
         return "object" in kinds or left.is_bool or right.is_bool
     has_zone = left.type.zone is not None or right.type.zone is not None

@@ -226,10 +226,12 @@ def _with_coerced_keys(
         return plan, left, right
     keys, counts = [], (left._table.num_rows, right._table.num_rows)
     for key in plan.keys:
-        compared = compared_keys(key.left.column, key.right.column, counts)
+        a, b = key.left.column, key.right.column
+        are_alike = a.kind == b.kind != "category" and (a.dtype, a.family) == (b.dtype, b.family)
+        compared = None if are_alike else compared_keys(a, b, counts)
         if compared is not None:
             # pandas fills rows without a left row with values that it has not coerced.
-            results = coerced(key.left.column, counts[0]), key.right.column
+            results = coerced(a, counts[0]), b
             left = _with_coerced_column(left, key.name)
             right = _with_coerced_column(right, key.name, plan.dropped)
             sides = zip((key.left, key.right), compared, results, strict=True)

@@ -304,7 +304,9 @@ def _has_two_kinds(key: Key) -> bool:
 
 
 def _are_objects(left: Column, right: Column) -> bool:
-    """Whether the values of two columns are objects in one column."""
+    """Whether the values of two columns are objects in one column, other than bools with a mask."""
+    if all(one.is_bool and not one.is_nullable for one in (left, right)):
+        return False
     has_objects = "object" in (left.kind, right.kind) or left.is_of_objects != right.is_of_objects
     return has_objects or are_bools_beside_numbers(left, right)
 

@@ -128,6 +128,9 @@ def test_inner_joins_without_a_common_label(left):
     for name, labels in others.items():
         if left == "uint64" and "integers" in name:
             continue
+        if left == "times" and name == "zoned":
+            # pandas refuses times with and without a zone.
+            continue
         b = pd.DataFrame({"y": [1, 2]}, index=labels)
         assert_parity(
             lambda a, b: (a.join(b, how="inner"), b.join(a, how="inner")), a, b, ways=["eager"]

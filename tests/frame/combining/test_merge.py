@@ -309,7 +309,7 @@ def test_a_merge_enters_few_files_before_the_primitive(how):
     finally:
         sys.setprofile(None)
     assert is_there
-    assert len(entered) <= 12, sorted(entered)
+    assert len(entered) <= 12, " ".join(sorted(entered))
 
 
 @pytest.mark.parametrize("how", ["inner", "left", "right", "outer", "left_anti", "right_anti"])
@@ -342,6 +342,10 @@ KEYS = {
     "periods": pd.PeriodIndex(["2024-01", "2024-02"], freq="M"),
     "dates": pd.array([1, 2], "date32[pyarrow]"),
 }
+# Pairs that are merged as objects.
+COERCED = [
+    {"bools", "floats"}, {"bools", "strings"}, {"periods", "datetimes"}, {"periods", "timedeltas"},
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("left", KEYS)
@@ -361,6 +365,9 @@ def test_keys_of_two_kinds_are_refused_as_in_pandas_or_by_name(left, right):
         assert str(raised.value).partition("columns")[2] == refusal.partition("columns")[2]
         return
     # pandas compares the values of these as objects.
+    if {left, right} in COERCED:
+        assert_same(merge(JaxFrame(a), JaxFrame(b), on="k"), pd.merge(a, b, on="k"))
+        return
     with pytest.raises(NotImplementedError, match=r"merge: key 'k' must .* Convert .* with astype"):
         merge(JaxFrame(a), JaxFrame(b), on="k")
     a, b = a.astype(object), b.astype(object)
