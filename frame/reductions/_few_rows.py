@@ -9,13 +9,12 @@ from typing import Any
 
 import jax
 import numpy as np
-from jax.core import Tracer
 
 from ...primitives.tiers._host_kernels import sum_on_host
 from ...shardings._compat import is_under_trace, is_x64_enabled
 from ..table._column import NAT, Column
 from ..table._deferred import force
-from ..table._host_column import HostArrays, is_host_memory, rows_on_host
+from ..table._host_column import HostArrays, is_readable, rows_on_host
 from ..table._nodes import Map
 from ..table._to_host import missing_on_host
 from ._results import host_value
@@ -81,21 +80,12 @@ def _rows_to_read(column: Column, op: str) -> HostArrays | None:
             return None
         force((stored,))
     arrays = stored.forced().arrays
-    if not all(array is None or _is_readable(array) for array in arrays):
+    # DLPack has no bfloat16 for NumPy.
+    if stored.dtype.kind == "V" or not all(one is None or is_readable(one) for one in arrays):
         return None
     data, valid = (None if array is None else _view(array) for array in arrays)
     assert data is not None
     return data, valid
-
-
-def _is_readable(array: Any) -> bool:
-    """Whether an array is one row after the other in the memory of the host."""
-    if not isinstance(array, jax.Array) or isinstance(array, Tracer) or array.ndim != 1:
-        return False
-    if array.dtype.kind == "V":
-        # DLPack has no bfloat16 for NumPy.
-        return False
-    return not array.committed and is_host_memory(array.sharding)
 
 
 def _view(array: jax.Array) -> np.ndarray:

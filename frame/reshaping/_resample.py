@@ -309,7 +309,7 @@ class ResampleMethods(NDFrame):
         if is_in_order or not any_flagged(are_missing, source._table.num_rows):
             are_missing = None
         elif len(labels):
-            # As in pandas, bins of times of which some are missing have no frequency.
+            # As in pandas, the labels have no frequency if a time is missing.
             labels.freq = None
         # Small numbers, whose groups need no search.
         keys = Column(codes, None if are_missing is None else ~are_missing)

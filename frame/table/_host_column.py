@@ -180,7 +180,9 @@ def _are_narrowed(arrays: Sequence[np.ndarray]) -> bool:
 def _read(column: Column) -> HostArrays | None:
     """Reads the arrays of a column, once, if they are few rows in the host's memory."""
     data, valid = column.arrays
-    if not _is_readable(data) or not (valid is None or _is_readable(valid)):
+    if not all(array is None or is_readable(array) for array in (data, valid)):
+        return None
+    if len(data) > MOST_ROWS:
         return None
     # Copies: a view would keep an array that is donated.
     rows = np.array(data), None if valid is None else np.array(valid)
@@ -192,15 +194,14 @@ def _read(column: Column) -> HostArrays | None:
 _array_types: set[type] = set()
 
 
-def _is_readable(array: Any) -> bool:
+def is_readable(array: Any) -> bool:
+    """Whether an array is computed, one row after the other, in the memory of the host."""
     if type(array) not in _array_types:
         if not isinstance(array, jax.Array) or isinstance(array, Tracer):
             return False
         _array_types.add(type(array))
-    shape = array.shape
     # The results of committed arrays are on their device.
-    is_few = len(shape) == 1 and shape[0] <= MOST_ROWS
-    return is_few and not array.committed and is_host_memory(array.sharding)
+    return array.ndim == 1 and not array.committed and is_host_memory(array.sharding)
 
 
 @functools.lru_cache(256)

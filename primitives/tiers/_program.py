@@ -132,7 +132,7 @@ class Program:
         if equation.effects:
             raise NotInterpretable(f"effects of {name}")
         if not equation.outvars:
-            # Such as a loop of which a jaxpr uses no result.
+            # Such as a loop whose results are not used.
             return []
         if name in _CALLS:
             inner = next(params[key] for key in ("jaxpr", "call_jaxpr", "call") if key in params)
