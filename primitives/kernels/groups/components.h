@@ -2,9 +2,9 @@
 // Connected components by union-find, on any number of threads without locks.
 //
 // Jayanti and Tarjan (2016), "A randomized concurrent algorithm for disjoint set union": a root is
-// linked to another by one compare-and-swap, and a search halves the path that it takes. Here the
-// greater root is linked to the smaller one, so the root of a tree is its smallest node, in
-// whatever order the edges arrive.
+// linked to another by one compare-and-swap, and a search halves the path that it takes, by
+// compare-and-swap too. Here the greater root is linked to the smaller one, so the root of a tree
+// is its smallest node, in whatever order the edges arrive.
 #ifndef JAXFRAMES_KERNELS_GROUPS_COMPONENTS_H_
 #define JAXFRAMES_KERNELS_GROUPS_COMPONENTS_H_
 
@@ -16,7 +16,7 @@
 namespace jaxframes {
 namespace internal {
 
-// The parents of all nodes. No parent is greater than its child.
+// The parents of all nodes. No parent is greater than its child, and none ever grows.
 class Forest {
  public:
   explicit Forest(int32_t* parents) : parents_(parents) {}
@@ -25,8 +25,8 @@ class Forest {
     int32_t parent = load(node);
     while (parent != node) {
       const int32_t grandparent = load(parent);
-      // Another thread may have stored a smaller ancestor: both are right.
-      if (grandparent != parent) store(node, grandparent);
+      // A plain store could replace the root that another thread has found in the meantime.
+      if (grandparent != parent) replace(node, parent, grandparent);
       node = parent;
       parent = grandparent;
     }
@@ -39,12 +39,8 @@ class Forest {
       other = root_of(other);
       if (one == other) return;
       if (one < other) std::swap(one, other);
-      int32_t expected = one;
       // Fails if another thread has linked this root in the meantime.
-      if (__atomic_compare_exchange_n(&parents_[one], &expected, other, false, __ATOMIC_RELAXED,
-                                      __ATOMIC_RELAXED)) {
-        return;
-      }
+      if (replace(one, one, other)) return;
     }
   }
 
@@ -54,6 +50,11 @@ class Forest {
 
  private:
   int32_t load(int32_t node) const { return __atomic_load_n(&parents_[node], __ATOMIC_RELAXED); }
+
+  bool replace(int32_t node, int32_t expected, int32_t parent) {
+    return __atomic_compare_exchange_n(&parents_[node], &expected, parent, false, __ATOMIC_RELAXED,
+                                       __ATOMIC_RELAXED);
+  }
 
   int32_t* parents_;
 };

@@ -78,5 +78,12 @@ int main() {
       }
     }
   }
+  // Trees as deep as can be, on threads that all search them while others end theirs.
+  for (int repeat = 0; repeat < 60; ++repeat) {
+    const int64_t num_edges = 90000, num_nodes = 70000;
+    check_graph(executors.next(num_edges), "deep", num_edges, num_nodes,
+                [](int64_t edge) { return std::max<int64_t>(num_nodes - 1 - edge, 0); },
+                [](int64_t edge) { return std::max<int64_t>(num_nodes - 2 - edge, 0); });
+  }
   return finish("components");
 }
