@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tokens to their experts and back."""
+"""Tokens to their experts and back, and rows to the owners of a table."""
 
 import functools
 
@@ -57,6 +57,43 @@ class DispatchSkewedTokens:
         jax.block_until_ready(self.run(*self.args))
 
     def track_temporary_bytes(self, tokens, routing):
+        return temporary_bytes(self.run)
+
+    track_temporary_bytes.unit = "bytes"
+
+
+class LookUpByOwner:
+    """What does a lookup in a divided table cost, beside one that gathers the table?"""
+
+    params = (axis(2**13, 2**16), axis("exchange_by_owner", "all_gather"))
+    param_names = ("ids", "implementation")
+
+    def setup(self, ids, implementation):
+        use_devices(NUM_SHARDS)
+        mesh = mesh_of(NUM_SHARDS)
+        names = mesh.axis_names
+
+        def by_owner(table, ids):
+            rows = table.shape[0]
+
+            def look_up(ids, count):
+                return table[ids % rows]
+
+            return collective.exchange_by_owner(look_up, ids, ids // rows, axis_name=names).rows
+
+        def by_gather(table, ids):
+            return jax.lax.all_gather(table, names, tiled=True)[ids]
+
+        row_ids = make_keys("uniform", ids, np.int32) % ids
+        self.args = sharded_rows(mesh, np.ones((ids, WIDTH), np.float32), row_ids)
+        call = by_owner if implementation == "exchange_by_owner" else by_gather
+        self.run = compiled(over_shards(call, mesh), *self.args)
+        jax.block_until_ready(self.run(*self.args))
+
+    def time_look_up(self, ids, implementation):
+        jax.block_until_ready(self.run(*self.args))
+
+    def track_temporary_bytes(self, ids, implementation):
         return temporary_bytes(self.run)
 
     track_temporary_bytes.unit = "bytes"

@@ -46,3 +46,20 @@ class MinHash:
 
     def time_minhash(self, elements):
         self.run()
+
+
+class LSHBands:
+    """How long do the hashes of 16 bands of signatures of 64 hashes take?"""
+
+    params = (axis(2**10, 2**17),)
+    param_names = ("sets",)
+
+    def setup(self, sets):
+        use_devices(1)
+        rng = np.random.default_rng(0)
+        signatures = rng.integers(0, 2**32, (sets, 64), dtype=np.uint32)
+        self.run = waiting_call(lambda x: local.lsh_bands(x, 16), jax.device_put(signatures))
+        self.run()
+
+    def time_lsh_bands(self, sets):
+        self.run()

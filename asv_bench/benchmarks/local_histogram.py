@@ -74,3 +74,27 @@ class Bincount:
 
     def time_bincount(self, rows, implementation):
         self.run()
+
+
+def bins_by_sort(x):
+    """Edges by a sort of the column, and a search for each row."""
+    edges = jnp.sort(x)[(jnp.arange(1, BINS) * (len(x) - 1)) // BINS]
+    return jnp.searchsorted(edges, x), edges
+
+
+class QuantileBins:
+    """How long do 256 bins of equally many rows take?"""
+
+    params = (axis(2**14, 1_000_000), axis("jaxframes", "jnp"))
+    param_names = ("rows", "implementation")
+
+    def setup(self, rows, implementation):
+        use_devices(1)
+        x = np.random.default_rng(0).standard_normal(rows).astype(np.float32)
+        is_own = implementation == "jaxframes"
+        call = (lambda x: local.quantile_bins(x, BINS)) if is_own else bins_by_sort
+        self.run = waiting_call(call, jax.device_put(x))
+        self.run()
+
+    def time_quantile_bins(self, rows, implementation):
+        self.run()

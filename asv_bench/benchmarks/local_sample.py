@@ -11,19 +11,21 @@ NUM_DRAWN = 1024
 CALLS = {
     "jaxframes": {
         "shuffle": local.shuffle,
+        "random_permutation": lambda key, x: local.random_permutation(key, len(x)),
         "sample": lambda key, x: local.sample(key, len(x), NUM_DRAWN, weights=x).row_ids,
     },
     "jnp": {
         "shuffle": jax.random.permutation,
+        "random_permutation": lambda key, x: jax.random.permutation(key, len(x)),
         "sample": lambda key, x: jax.random.choice(key, len(x), (NUM_DRAWN,), replace=False, p=x),
     },
 }
 
 
 class RandomRows:
-    """How long do a shuffle and a weighted sample without replacement take?"""
+    """How long do a shuffle, an order and a weighted sample without replacement take?"""
 
-    params = (axis(2**14, 1_000_000), axis("shuffle", "sample"), axis("jaxframes", "jnp"))
+    params = (axis(2**14, 1_000_000), axis(*CALLS["jaxframes"]), axis(*CALLS))
     param_names = ("rows", "call", "implementation")
 
     def setup(self, rows, call, implementation):
