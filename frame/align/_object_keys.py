@@ -98,4 +98,4 @@ def _check_dtypes(
             values = np.append(values, np.array([None], object))
         dtype = object if is_object else column.dtype_name
         frames.append(pd.Series(values, dtype=dtype).to_frame(name))
-    pd.merge(*frames, on=name)
+    pd.merge(*frames, on=[name])

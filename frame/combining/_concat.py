@@ -10,7 +10,7 @@ import pandas as pd
 from ..align._align import same_labels
 from ..align._join_types import JOIN_TYPES
 from ..table._column import Column
-from ..table._column_labels import Labels, frame_of_labels
+from ..table._column_labels import Labels, common_name, frame_of_labels
 from ..table._layout import ONE_DEVICE
 from ..table._lazy_base import LazyBase
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
@@ -62,6 +62,8 @@ def concat(
         [0, 1, 0, 1]
     """
     del copy
+    if keys is not None and ignore_index:
+        raise ValueError(f"Cannot set {ignore_index=} and specify keys. Either should be used.")
     given = objs if isinstance(objs, (list, tuple)) else []
     plan = next((one for one in given if isinstance(one, LazyBase)), None)
     if plan is not None:
@@ -161,8 +163,7 @@ def _without_nothing(parts: list[Any]) -> list[Any]:
 def _along_rows(parts: list[Any], options: Options) -> Any:
     tables = [part._table for part in parts]
     if all(isinstance(part, SeriesBase) for part in parts):
-        name = parts[0]._name
-        name = name if all(part._name == name for part in parts) else None
+        name = common_name(part._name for part in parts)
         counts = [table.num_rows for table in tables]
         columns = common_columns([part._only for part in parts], name, counts, of_frames=False)
         rows = _stacked([(column,) for column in columns], tables, options)
@@ -255,8 +256,7 @@ def _keeps_name(tables: Sequence[Table], levels: list[tuple[Column, ...]] | None
 def _common_names(indexes: Sequence[RowIndex]) -> tuple[Hashable, ...]:
     if len({index.num_levels for index in indexes}) > 1:
         return (None,)
-    by_level = zip(*(index.names for index in indexes), strict=True)
-    return tuple(names[0] if len(set(names)) == 1 else None for names in by_level)
+    return tuple(map(common_name, zip(*(index.names for index in indexes), strict=True)))
 
 
 def _levels(tables: Sequence[Table], *, is_kept: bool) -> list[tuple[Column, ...]] | None:

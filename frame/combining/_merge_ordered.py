@@ -81,7 +81,8 @@ def merge_ordered(
     if left_by is None and right_by is None:
         keys = KeyArguments(on, left_on, right_on, False, False)
         arguments = left, right, how, keys, True, suffixes, False, None, capacity, fill
-        return at_once(merge_frames, *arguments) if capacity is None else merge_frames(*arguments)
+        merge = functools.partial(at_once, merge_frames) if capacity is None else merge_frames
+        return _with_range(merge(*arguments))
     is_left = left_by is not None
     by = listed(left_by if is_left else right_by)
     grouped, other = (left, right) if is_left else (right, left)
@@ -100,7 +101,12 @@ def merge_ordered(
         fill = functools.partial(_filled, group_ids=group_ids)
     keys = KeyArguments(None, sides[0], sides[1], False, False)
     merged = merge_frames(left, right, how, keys, True, suffixes, False, None, capacity, fill)
-    return _with_group_values(merged, values, by)
+    return _with_group_values(_with_range(merged), values, by)
+
+
+def _with_range(merged: Any) -> Any:
+    """The labels 0, 1, ...; keys that are index levels of both sides are columns."""
+    return merged if merged._table.index.is_range else merged.reset_index()
 
 
 def _check_by(grouped: Any, other: FrameBase, by: Sequence[object], side: str) -> None:

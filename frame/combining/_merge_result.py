@@ -57,7 +57,7 @@ def merged_frame(
     if indicator is not None:
         columns.append(Column(_origin(pairs.left.row_ids, pairs.right.row_ids), None, INDICATOR))
         of_columns = of_columns.insert(len(of_columns), indicator)
-    merged = _Merged(plan, pairs, left, right, kept, columns, of_columns, join is RIGHT_ANTI)
+    merged = _Merged(plan, pairs, left, right, kept, columns, of_columns, join)
     return merged.frame(RANGE if join is None or named is None else merged.index(join, named))
 
 
@@ -73,7 +73,7 @@ class _Merged:
     kept: Sequence[int]
     columns: list[Column]
     labels: pd.Index
-    is_right_anti: bool
+    join: JoinType | None
 
     def _fill_keys(self, index: RowIndex) -> RowIndex:
         """Fills each key from the left side, or from the right if the left row is absent.
@@ -95,11 +95,11 @@ class _Merged:
                 name = f"key_{position}" if key.name is None else key.name
                 self.columns.insert(position, self._merged_key(key))
                 self.labels = self.labels.insert(position, name)
-        return self._restored(index)
+        return index if self.join is None else self._restored(index)
 
     def _fill_column(self, key: Key) -> None:
         position = self._position(key.name)
-        if self.is_right_anti:
+        if self.join is RIGHT_ANTI:
             (self.columns[position],) = self.pairs.right.take([key.right.result])
             return
         if key.name in self.left._labels:
@@ -155,9 +155,7 @@ class _Merged:
         return column if column.type.zone == zone else in_zone(column, zone)
 
     def _position(self, label: Hashable) -> int:
-        if type(label) is str:
-            return list(self.labels).index(label)
-        return int(np.flatnonzero(self.labels == label)[0])
+        return Labels(self.labels).positions(label)[0]
 
     def _restored(self, index: RowIndex) -> RowIndex:
         """Moves keys that are index levels of the same name on both sides back to the index."""

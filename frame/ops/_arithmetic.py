@@ -12,7 +12,7 @@ from ..align._align import in_capacity_of, same_labels
 from ..align._as_column import as_column
 from ..align._outer_align import align_labels, align_tables, spread, spread_columns
 from ..table._column import Column, Scalar
-from ..table._column_labels import Labels
+from ..table._column_labels import Labels, common_name
 from ..table._distinct_values import through_values
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._table import Table, either_needed
@@ -94,7 +94,7 @@ class SeriesOperatorMethods(Operators, FlexMethods, Unary, SeriesClip):
                 table, b = align_tables(table, b)
             if table.needed is not needed:
                 table = table.replace(needed=needed)
-            operand, name = b.columns[0], name if name == other._name else None
+            operand, name = b.columns[0], common_name((name, other._name))
         else:
             operand = Scalar(other) if _is_scalar(other) else as_column(other, table, "other")
         return self._of(_combined(operation, table, [operand], [self._name]), name)
@@ -205,17 +205,15 @@ class FrameOperatorMethods(Operators, FlexMethods, Unary, Clip, FrameBase):
         labels, positions, other_positions = align_labels(self._labels, other._labels)
         shared = [n for n in range(len(labels)) if min(positions[n], other_positions[n]) >= 0]
         if operation.op in LOGIC and not shared:
-            # pandas combines each column with False.
-            no = [Scalar(False)] * max(len(a.columns), len(b.columns))
-            a = _combined(Operation(operation.op), a, no[: len(a.columns)], self._labels)
-            b = _combined(Operation("and", True), b, no[: len(b.columns)], other._labels)
+            a = _combined(Operation(operation.op), a, _absent_flags(a), self._labels)
+            b = _combined(Operation("and", True), b, _absent_flags(b), other._labels)
             columns = [
                 a.columns[p] if p >= 0 else b.columns[q]
                 for p, q in zip(positions, other_positions, strict=True)
             ]
             return self._of(a.with_columns(columns), labels)
         a, b = _columns_or_nan(a, positions), _columns_or_nan(b, other_positions)
-        if operation.op in COMPARISONS or operation.op == "pow" or operation.fill_value is not None:
+        if operation.op not in LOGIC:
             return self._of(_combined(operation, a, b.columns, labels), labels)
         # A column of only one frame is NaN in the result, whatever its type.
         columns = [as_column(np.nan, a, None)] * len(labels)
@@ -225,6 +223,14 @@ class FrameOperatorMethods(Operators, FlexMethods, Unary, Clip, FrameBase):
         for n, column in zip(shared, results.columns, strict=True):
             columns[n] = column
         return self._of(a.with_columns(columns), labels)
+
+
+def _absent_flags(table: Table) -> list[Any]:
+    """What pandas combines columns with that the other frame does not have, in logic."""
+    return [
+        as_column(np.nan, table, None) if column.family == "masked" else Scalar(False)
+        for column in table.columns
+    ]
 
 
 def _columns_or_nan(table: Table, positions: Sequence[int]) -> Table:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operations on two columns, or a column and a scalar: dispatch by type, and numbers."""
 
+import decimal
+import fractions
 import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -24,6 +26,7 @@ from ..table._column import (
 )
 from ..table._defer import defer_map, may_defer_map
 from ..table._dtypes import is_held, wide
+from ..table._exact_numbers import lower_neighbours
 from ..table._holes import assumes_holes
 from ..table._host_column import column_of, computed
 from ..table._lists import ListColumn
@@ -32,11 +35,11 @@ from ..table._object_functions import as_objects
 from ..table._table import Count, is_row
 from ..table._take import any_missing
 from ..table._tracing import at_once, is_traced
-from ._array_ops import COMPARISONS, LOGIC, NumberPlan, combine_numbers, plan_numbers
+from ._array_ops import COMPARISONS, LOGIC, REFLECTED, NumberPlan, combine_numbers, plan_numbers
 from ._code_ops import combine_categories, combine_strings, constant, decode_pair, invalid
 from ._count_ops import combine_counts
 from ._datetime_ops import as_time, combine_times
-from ._nullable_ops import default_operation, nullable_result, without_mask
+from ._nullable_ops import as_flags, default_operation, nullable_result, without_mask
 from ._object_ops import combine_objects
 from ._safe_gradient import by_row
 
@@ -101,6 +104,11 @@ def _combine_nullable(op: str, a: object, b: object, num_rows: Count, names: obj
     """Applies an operation to a pair that may have a column of a nullable dtype."""
     if not (_is_nullable(a) or _is_nullable(b)):
         return combine(op, [(a, b)], num_rows, names)[0]
+    if any(isinstance(side, Column) and side.kind == "object" for side in (a, b)):
+        # Objects meet the values of a nullable dtype, and NA.
+        return _combine_typed(op, a, b, names[0] if names else None, num_rows)
+    if op in LOGIC:
+        a, b = as_flags(a, b), as_flags(b, a)
     default_op, x, y = default_operation(op, a, b)
     (result,) = combine(default_op, [(x, y)], num_rows, names)
     return nullable_result(op, a, b, result)
@@ -142,8 +150,12 @@ def _combine_typed(op: str, a: Any, b: Any, name: Any, num_rows: Count) -> Colum
     times = [as_time(side, other, op) for side, other in ((a, b), (b, a))]
     if any(times):
         return combine_times(op, a, b, times, num_rows)
-    # Numbers and a non-number are never equal, and what is missing has no order.
     other = a if isinstance(a, Scalar) else b
+    is_exact = isinstance(other.value, (decimal.Decimal, fractions.Fraction))
+    if op in COMPARISONS and is_exact and other.value == other.value:
+        of_column = op if other is b else REFLECTED[op]
+        return _compare_exactly(of_column, columns[0], other.value, num_rows)
+    # Numbers and a non-number are never equal, and what is missing has no order.
     is_missing = other.value is None or other.value is pd.NA
     if op in ("eq", "ne") or (is_missing and op in ("lt", "le", "gt", "ge")):
         return constant(columns[0], op == "ne")
@@ -153,6 +165,20 @@ def _combine_typed(op: str, a: Any, b: Any, name: Any, num_rows: Count) -> Colum
             "Use nan in its place, or call convert_dtypes() first."
         )
     raise invalid(op, a, b)
+
+
+def _compare_exactly(op: str, column: Column, value: Any, num_rows: Count) -> Column:
+    """Compares numbers with a number that their dtype may not hold, such as a decimal."""
+    dtype = np.dtype(np.int8) if column.is_bool else column.dtype
+    (number,), (gap,) = lower_neighbours(pd.Index([value], dtype=object), dtype)
+    if gap and op in ("eq", "ne"):
+        return constant(column, op == "ne")
+    if gap < 0:
+        return constant(column, op in ("gt", "ge"))
+    if gap:
+        # The value lies between two numbers, of which this one is the lower.
+        op = {"lt": "le", "ge": "gt"}.get(op, op)
+    return combine(op, [(column, Scalar(number, is_typed=True))], num_rows)[0]
 
 
 class Operand(NamedTuple):

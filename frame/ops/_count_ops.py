@@ -2,6 +2,7 @@
 """Comparison and arithmetic of dates, times of day, decimals and periods."""
 
 import dataclasses
+import fractions
 import functools
 from typing import Any
 
@@ -84,8 +85,7 @@ def _as_counts(side: Any, column: Column) -> Column | None:
     if isinstance(side, Column):
         if side.kind == column.kind:
             return side
-        is_whole = column.kind == "decimal" and side.is_numeric and side.dtype.kind in "iu"
-        if not is_whole or side.valid is not None or side.dtype == np.uint64:
+        if column.kind != "decimal" or not _is_whole(side) or side.dtype == np.uint64:
             return None
         digits = {1: 3, 2: 5, 4: 10, 8: 19}[side.dtype.itemsize]
         kind = ColumnType("decimal", digits=(digits, 0))
@@ -101,9 +101,21 @@ def _as_counts(side: Any, column: Column) -> Column | None:
     return Column(jnp.full(1, count, jnp.int64), None, kind)
 
 
+def _kind_of_numbers(side: Any) -> str | None:
+    """The kind of an operand's dtype as in NumPy, if it is a number or a column of numbers."""
+    if isinstance(side, Column):
+        return side.dtype.kind if side.is_numeric else None
+    return np.dtype(getattr(side.value, "dtype", type(side.value))).kind if side.is_number else None
+
+
+def _is_whole(side: Any) -> bool:
+    """Whether an operand is an integer, or a column of integers without holes."""
+    has_holes = isinstance(side, Column) and side.valid is not None
+    return _kind_of_numbers(side) in ("i", "u") and not has_holes
+
+
 def _with_other(op: str, a: Any, b: Any, column: Column, other: Any) -> Column | tuple[Any, Any]:
-    is_number = other.is_number if isinstance(other, Scalar) else other.is_numeric
-    if column.kind == "decimal" and is_number:
+    if column.kind == "decimal" and _kind_of_numbers(other) not in (None, "b"):
         floats = _as_float(column)
         return floats if a is column else a, floats if b is column else b
     is_span = isinstance(other, Scalar) and isinstance(other.value, (pd.Timedelta, np.timedelta64))
@@ -111,10 +123,13 @@ def _with_other(op: str, a: Any, b: Any, column: Column, other: Any) -> Column |
     if column.kind == "date" and is_span and op in ("add", "sub"):
         times = midnights(column)
         return times if a is column else a, times if b is column else b
-    if column.kind == "period" and is_number and op in ("add", "sub") and column is a:
-        step = other.value if isinstance(other, Scalar) else other.data
-        data = _moved(op, column.data, jnp.asarray(step).astype(jnp.int64))
+    moves = op == "add" or (op == "sub" and column is a)
+    if column.kind == "period" and moves and _is_whole(other):
+        steps = other.value if isinstance(other, Scalar) else other.data
+        data = _moved(op, column.data, jnp.asarray(steps).astype(jnp.int64))
         return Column(data, None, column.type)
+    if isinstance(other, Scalar) and isinstance(other.value, fractions.Fraction):
+        raise NotImplementedError(f"{op}: {column.dtype_name} beside a Fraction. Pass a Decimal.")
     if op in ("eq", "ne"):
         return constant(column, op == "ne")
     raise invalid(op, a, b)

@@ -6,6 +6,7 @@ in an operand is missing in the result, but for powers of 1, powers by 0, and Kl
 """
 
 import functools
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -13,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from ...primitives.staging import tiered
-from ..table._column import NAT, Array, Column, Scalar, of_family, plain, select
+from ..table._column import NAT, Array, Column, Scalar, fill_missing, of_family, plain, select
 from ..table._dtypes import wide
 from ..table._nullable import Family
 from ._array_ops import COMPARISONS, LOGIC, SYMBOLS
@@ -31,6 +32,15 @@ def default_operation(op: str, a: object, b: object) -> tuple[str, Any, Any]:
     return _BY_ZERO.get(op, op) if are_numbers else op, x, y
 
 
+def as_flags(side: Any, other: Any) -> Any:
+    """Numbers of a default dtype beside bools with a mask, which ask whether they are not zero."""
+    are_numbers = isinstance(side, Column) and side.is_numeric and side.family is None
+    has_flags = isinstance(other, Column) and other.is_bool and other.family == "masked"
+    if not (are_numbers and has_flags) or side.is_bool:
+        return side
+    return Column(fill_missing(side).data != 0)
+
+
 def _default_operand(op: str, side: Any, other: Any, fill: int) -> Any:
     if isinstance(side, Column):
         column = plain(side)
@@ -40,7 +50,8 @@ def _default_operand(op: str, side: Any, other: Any, fill: int) -> Any:
             return column
         data = select(column.valid, column.data, np.asarray(fill).astype(column.dtype))
         return Column(data, None, column.type)
-    if side.value is pd.NA or (side.value is None and _is_of_arrow(other)):
+    is_nan = isinstance(side.value, float) and side.value != side.value
+    if side.value is pd.NA or ((side.value is None or is_nan) and _is_of_arrow(other)):
         # Any value of the other's kind: the result is missing.
         if other.is_numeric:
             return Scalar(False if other.is_bool and op in LOGIC else 1)
@@ -88,7 +99,7 @@ def without_mask(op: str, flags: Column) -> Column:
 def nullable_result(op: str, a: object, b: object, result: Column) -> Column:
     """The result of the default operation in the nullable dtype of its operands."""
     columns = [side for side in (a, b) if isinstance(side, Column)]
-    if op in ("eq", "ne") and {column.kind for column in columns} == {"string", "number"}:
+    if op in ("eq", "ne") and _are_unlike(columns):
         return _of_unlike(op, columns[0], columns[1], result)
     is_of_strings = any(column.kind == "string" for column in columns)
     is_of_arrow = any(column.family == "arrow" for column in columns)
@@ -96,14 +107,21 @@ def nullable_result(op: str, a: object, b: object, result: Column) -> Column:
     family: Family = "arrow" if is_of_arrow or (is_of_strings and op in COMPARISONS) else "masked"
     sides = [_side(side, columns[0]) for side in (a, b)]
     if not result.is_numeric:
-        # Strings and times have a value of their own for missing ones.
-        if any(isinstance(side.present, np.bool_) for side in sides):
-            missing = -1 if result.type.has_codes else NAT
-            result = result.with_arrays((jnp.full_like(result.data, missing), None))
+        # Strings, times and counts have a value of their own for missing ones.
+        missing = np.asarray(-1 if result.type.has_codes else NAT, result.dtype)
+        for side in sides:
+            if side.data is not None and side.present is not None:
+                present = jnp.broadcast_to(side.present, result.data.shape)
+                result = result.with_arrays((select(present, result.data, missing), None))
+        if op in ("truediv", "floordiv") or result.kind == "string":
+            # The left column decides: strings and others, durations by numbers of Arrow.
+            family = a.family if isinstance(a, Column) and a.kind == result.kind else family
         return of_family(result, family)
     if all(side.present is None for side in sides):
         return of_family(result, family)
-    if not (op == "pow" or (op in LOGIC and result.is_bool)):
+    is_logic = op in LOGIC and all(_is_bool(side) for side in (a, b))
+    if not (is_logic or (op == "pow" and family == "masked")):
+        # Values decide nothing: what is missing on a side is missing.
         sides = [_Side(None, side.present) for side in sides]
     if op == "pow":
         # A missing scalar is neither one nor zero.
@@ -114,13 +132,32 @@ def nullable_result(op: str, a: object, b: object, result: Column) -> Column:
     return of_family(Column(*_with_missing(op, *sides, result.data)), family)
 
 
-def _of_unlike(op: str, a: Column, b: Column, result: Column) -> Column:
-    """Flags of whether strings equal numbers, which no value does, in pandas' dtype."""
+def _is_bool(side: Any) -> bool:
+    if isinstance(side, Column):
+        return side.is_bool
+    return pd.isna(side.value) or isinstance(side.value, (bool, np.bool_))
+
+
+def _are_unlike(columns: Sequence[Column]) -> bool:
+    """Whether two columns have no values in common: of numbers, strings, times, periods ..."""
+    kinds = {column.kind for column in columns}
+    if kinds == {"datetime"}:
+        return len({column.type.zone is None for column in columns}) > 1
+    if kinds <= {"decimal", "number"}:
+        # Arrow has no bools among its numbers.
+        is_of_arrow = any(column.family == "arrow" for column in columns)
+        return is_of_arrow and len({column.is_bool for column in columns}) > 1
+    return len(kinds) > 1
+
+
+def _of_unlike(op: str, a: Column, b: Column, flags: Column) -> Column:
+    """Flags of whether values of two kinds are equal, which none are, in pandas' dtype."""
+    result = Column(jnp.full_like(flags.data, op == "ne"))
     if a.family == "masked" and a.is_numeric and b.family != "arrow":
         flags = Column(*_with_missing(op, _side(a, a), _side(b, b), result.data))
         return of_family(flags, "masked")
     # Only numbers with a mask on the left know missing values.
-    is_default = a.family is None and b.family == "masked" and a.kind == "string"
+    is_default = a.family is None and not a.is_numeric and b.family == "masked"
     return result if is_default else of_family(result, "arrow")
 
 
@@ -149,8 +186,8 @@ def _with_missing(op: str, x: _Side, y: _Side, data: Array) -> tuple[Array, Arra
     valid = functools.reduce(jnp.logical_and, parts)
     if op == "pow":
         # pandas: 1 ** NA is 1, and so is NA ** 0.
-        ones = _present(x, data) & (x.data == 1) if x.data is not None else False
-        zeros = _present(y, data) & (y.data == 0) if y.data is not None else False
+        ones = _present(x, data) & _equals(x.data, 1)
+        zeros = _present(y, data) & _equals(y.data, 0)
         data = jnp.where(valid | ~(ones | zeros), data, data.dtype.type(1))
         valid = valid | ones | zeros
     elif op in ("and", "or") and x.data is not None:
@@ -163,6 +200,10 @@ def _with_missing(op: str, x: _Side, y: _Side, data: Array) -> tuple[Array, Arra
     if jnp.issubdtype(data.dtype, jnp.inexact):
         return jnp.where(valid, data, data.dtype.type(np.nan)), None
     return data, valid
+
+
+def _equals(data: Array | None, number: int) -> Any:
+    return np.bool_(False) if data is None else data == np.asarray(number).astype(data.dtype)
 
 
 def _present(side: _Side, data: Array) -> Array:

@@ -5,8 +5,10 @@ import operator
 from collections.abc import Callable, Hashable
 from typing import Any
 
+import numpy as np
+
 from ..align._object_keys import common_objects
-from ..table._column import Column, Scalar
+from ..table._column import Column, Scalar, select
 from ..table._holes import assumes_holes, assuming_holes
 from ..table._object_functions import column_like, evaluate_each, host_series
 from ..table._objects import check_order
@@ -59,8 +61,16 @@ def _combined(function: Function, op: str, a: Any, b: Any, num_rows: Count) -> C
 
 
 def _combine_rows(function: Function, a: Column, b: Column, num_rows: Count) -> Column:
-    left, right = (host_series(column, num_rows) for column in (a, b))
+    left, right = (host_series(_divisible(column), num_rows) for column in (a, b))
     return column_like(function(left, right), a if a.kind == "object" else b)
+
+
+def _divisible(column: Column) -> Column:
+    """A column that has ones below its mask, by which pandas divides objects, too."""
+    if not (column.is_nullable and column.is_numeric) or column.valid is None:
+        return column
+    ones = select(column.valid, column.data, np.asarray(1, column.dtype))
+    return Column(ones, column.valid, column.type)
 
 
 def _function(op: str, name: Hashable) -> Callable[..., Any]:

@@ -41,7 +41,9 @@ def with_margins(
     data = data.dropna() if dropna else data
 
     def reduced(by: Sequence[Hashable]) -> pd.DataFrame:
-        return data.groupby(by, dropna=dropna)[values].agg(aggfunc).to_pandas()
+        # As in pandas, `dropna` decides for categories without rows too.
+        grouped = data.groupby(by, observed=dropna, dropna=dropna)
+        return grouped[values].agg(aggfunc).to_pandas()
 
     totals = {value: getattr(data[value], aggfunc)() for value in values}
     result, last_row = table, totals

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`pivot_table` and `crosstab`: tables of groups by two sets of keys."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -160,7 +160,7 @@ def crosstab(
     row_labels = [f"row_{number}" for number in range(len(rows))]
     key_labels = [f"col_{number}" for number in range(len(keys))]
     data: dict[Hashable, Any] = dict(zip((*row_labels, *key_labels), (*rows, *keys), strict=True))
-    frame: Any = NDFrame.frame_class(data)
+    frame = _common_rows(data)
     frame["values"] = 0 if values is None else values
     how: dict[str, Any] = {"aggfunc": "count", "fill_value": 0} if values is None else {}
     table = frame.pivot_table(
@@ -172,6 +172,15 @@ def crosstab(
     table = table.rename_axis(index=row_names)
     table.columns = table.columns.set_names(key_names)
     return table
+
+
+def _common_rows(data: Mapping[Hashable, Any]) -> Any:
+    """A frame of series and arrays, of the rows that all series have."""
+    series = [one.rename(label) for label, one in data.items() if isinstance(one, SeriesBase)]
+    if not series:
+        return NDFrame.frame_class(data)
+    arrays = {label: one for label, one in data.items() if not isinstance(one, SeriesBase)}
+    return concat(series, axis=1, join="inner").assign(**arrays)
 
 
 def _normalized(table: Any, normalize: Any, margins: bool) -> Any:

@@ -207,6 +207,13 @@ def _is_inferred(index: pd.Index, each: Sequence[object]) -> bool:
     return is_plain and len(each) > 0 and all(type(label) is str for label in each)
 
 
+def common_name(names: Iterable[Hashable]) -> Hashable:
+    """The name that all have, or None."""
+    # In a set, because a number of NumPy compares itself with each element of a tuple.
+    different = set(names)
+    return different.pop() if len(different) == 1 else None
+
+
 def frame_of_labels(index: pd.Index) -> pd.DataFrame:
     """A frame of pandas without rows, whose methods tell what becomes of column labels."""
     # Of columns alone, pandas would make an array for each.

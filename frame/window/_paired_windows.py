@@ -11,7 +11,7 @@ from ..align._align import in_capacity_of, same_labels
 from ..combining._concat_rows import missing_like
 from ..combining._interleaved_rows import interleaved_rows
 from ..table._column import Array, Column
-from ..table._column_labels import Labels
+from ..table._column_labels import Labels, common_name
 from ..table._dtypes import wide
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._table import Table
@@ -71,8 +71,9 @@ class PairedWindows(RowWindows):
         if isinstance(other, SeriesBase):
             columns = self._with_last(table.columns, others[0], rows, how)
             result: Any = of._with_columns(columns)
-            is_named = isinstance(of, FrameBase) or of._name == other._name
-            return result if is_named else result.rename(None)
+            if isinstance(of, FrameBase):
+                return result
+            return result.rename(common_name((of._name, other._name)))
         if pairwise:
             return self._matrices(how, of, other, others, rows)
         return self._of_equal_labels(how, of, other, others, rows)

@@ -194,6 +194,7 @@ def test_wrong_arguments_are_pandas_errors():
         lambda f: joined([f], axis=3),
         lambda f: joined([f], keys=["p", "q"]),
         lambda f: joined([f, f], verify_integrity=True),
+        lambda f: joined([f, f], keys=["p", "q"], ignore_index=True),
         lambda f: joined([f, 1]),
         lambda f: (concat if isinstance(f, JaxFrame) else pd.concat)([]),
         lambda f: (concat if isinstance(f, JaxFrame) else pd.concat)([None]),
@@ -337,3 +338,15 @@ def test_a_label_of_none_stays_none(sort):
     assert_parity(
         lambda a, b: a.join(b, how="outer"), left.to_frame(), right.to_frame(), ways=["eager"]
     )
+
+
+def test_a_name_of_numpy_beside_a_tuple():
+    one, two = pd.Series([1, 2], name=np.int64(2)), pd.Series([3, 4], name=(2, 0))
+    assert_parity(lambda a, b: joined([a, b]), one, two, ways=["eager"])
+    assert_parity(lambda a, b: a + b, one, two, ways=["eager"])
+
+
+def test_a_range_that_is_sorted_stays_a_range():
+    frame = JaxFrame({"x": [1, 2]})
+    assert concat([frame, frame], axis=1, sort=True).index.equals(pd.RangeIndex(2))
+    assert isinstance(concat([frame, frame], axis=1, sort=True).index, pd.RangeIndex)

@@ -422,3 +422,17 @@ def test_bools_beside_objects_inside_jit():
     got = jax.jit(lambda a, b: joined(a, b, capacity=8))(JaxFrame(a), JaxFrame(b))
     assert got.k.tolist() == joined(a, b).k.tolist()
     assert_same(got[["x", "y"]], joined(a, b)[["x", "y"]])
+
+
+def test_a_key_by_the_first_level_of_its_label():
+    columns = pd.MultiIndex.from_tuples([("a", "1"), ("a", "2"), ("id", "")])
+    left = pd.DataFrame([[1, 2, 3], [4, 5, 6]], columns=columns)
+    right = pd.DataFrame([[7, 8, 6]], columns=columns)
+    assert_parity(lambda f, g: f.merge(g, on="id", how="left"), left, right, ways=["eager"])
+
+
+@pytest.mark.parametrize("how", ["inner", "left", "outer"])
+def test_a_key_of_several_levels_beside_objects(how):
+    left = pd.DataFrame({("p", "a"): ["1", "2", None], ("p", "b"): ["4", "5", "6"]}, dtype="string")
+    right = pd.DataFrame({("p", "a"): ["1", "2", "5"], ("p", "c"): ["7", "8", "9"]}, dtype=object)
+    assert_parity(lambda f, g: f.merge(g, on=[("p", "a")], how=how), left, right, ways=["eager"])

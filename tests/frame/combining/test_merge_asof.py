@@ -84,3 +84,10 @@ def test_labels_are_keys_on_the_host():
     with pytest.warns(PerformanceWarning, match="left_index="):
         found = merge_asof(on_device(left), on_device(right), **how)
     assert_same(found, pd.merge_asof(left, right, **how))
+
+
+def test_labels_by_name_are_a_column_of_the_result():
+    left = pd.DataFrame({"x": [10, 11, 12]}, index=pd.Index([1, 2, 3], name="t"))
+    right = pd.DataFrame({"y": [20, 21, 22]}, index=pd.Index([0, 2, 3], name="t"))
+    found = merge_asof(on_device(left), on_device(right), left_on="t", right_on="t")
+    assert_same(found, pd.merge_asof(left, right, left_on="t", right_on="t"))

@@ -60,6 +60,11 @@ def test_groups_of_a_side(fill_method):
     )
 
 
+def test_labels_by_name_are_a_column_of_the_result():
+    left, right = LEFT.set_index("t")[["x"]], RIGHT.drop_duplicates("t").set_index("t")[["v"]]
+    assert_parity(lambda f, g: merged(f, g, on="t"), left, right, ways=["eager"])
+
+
 def test_on_meshes_and_inside_jit():
     left, right = LEFT[["t", "k"]], RIGHT[["t", "v"]]
     options = {"on": "t", "fill_method": "ffill"}

@@ -2,6 +2,7 @@
 """crosstab."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from frame_examples import mixed_frame
 from frame_operations import functions_for
@@ -85,6 +86,37 @@ def test_all_pairs_of_keys():
 def test_arrays_of_the_host():
     words = np.array(["b", "a", "b"], object)
     assert_parity(lambda f: table_of(f, words, f.k), mixed_frame(3)[["k"]], ways=["eager"])
+
+
+@pytest.mark.parametrize("dropna", [True, False])
+def test_series_of_other_labels_have_their_common_rows(dropna):
+    frame = pd.DataFrame({"k": [1, 2, 3], "y": [1.5, 2.5, 3.5]})
+    next_rows, other_rows = (frame.set_axis(frame.index + shift) for shift in (1, 3))
+    assert_parity(
+        lambda f, g, h: (
+            table_of(f, f.k, g.k, dropna=dropna),
+            table_of(f, f.k, g.k, values=g.y, aggfunc="sum", dropna=dropna),
+            table_of(f, f.k, h.k, dropna=dropna),
+        ),
+        frame,
+        next_rows,
+        other_rows,
+        ways=["eager"],
+    )
+
+
+def test_margins_of_categories_without_rows_are_zeros():
+    kinds = pd.Categorical(["p", "r", "p"], categories=["p", "q", "r"])
+    frame = pd.DataFrame({"a": kinds, "b": [1, 1, 2]})
+    assert_parity(
+        lambda f: (
+            table_of(f, f.a, f.b, dropna=False, margins=True),
+            table_of(f, f.b, f.a, dropna=False, margins=True),
+            table_of(f, f.a, f.b, margins=True),
+        ),
+        frame,
+        ways=["eager"],
+    )
 
 
 def test_wrong_uses():
