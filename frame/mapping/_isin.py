@@ -40,11 +40,10 @@ def _flags_of_nullable(column: Column, values: object, table: Table, method: str
         listed = list(listed)
         # For Arrow all missing values are one.
         of_arrow = column.family == "arrow"
-        # pandas looks for NA among objects only.
-        may_have_na = of_arrow or not isinstance(values, (SeriesBase, pd.Series))
-        has_na = may_have_na and any(
-            value is pd.NA or (of_arrow and pd.isna(value)) for value in listed
-        )
+        # pandas looks for NA among objects only, and a series of masked numbers is none.
+        is_series = isinstance(values, (SeriesBase, pd.Series))
+        among = np.asarray(host_values(values)) if is_series and not of_arrow else listed
+        has_na = any(value is pd.NA or (of_arrow and pd.isna(value)) for value in among)
         values = [value for value in listed if not pd.isna(value)] if listed else listed
     else:
         has_na = False
@@ -68,6 +67,8 @@ def flags_in(column: Column, values: object, table: Table, method: str = "isin")
             "only list-like objects are allowed to be passed to isin(), you passed a "
             f"`{type(values).__name__}`"
         )
+    if isinstance(getattr(values, "dtype", None), pd.CategoricalDtype):
+        values = np.asarray(values)
     listed = list(values) if isinstance(values, (set, frozenset, Mapping)) else values
     if column.is_numeric:
         flags = _flags_of_numbers(column, listed, table.layout)

@@ -12,7 +12,7 @@ from pandas.api.types import is_scalar
 from ..align._as_column import as_column
 from ..table._arguments import check_rest, only_rows
 from ..table._by_pandas import by_pandas
-from ..table._column import Column, Scalar, fill_missing
+from ..table._column import Column, Scalar, fill_missing, of_family
 from ..table._from_host import check_width
 from ..table._holes import assumes_holes
 from ..table._in_place import with_inplace
@@ -68,7 +68,7 @@ def clipped(
         (result,) = combine(op, [(column, operand)], num_rows)
         if isinstance(bound, Column) or has_zeros:
             data = jnp.where(is_inside, column.data.astype(result.dtype), result.data)
-            result = Column(data, result.valid)
+            result = of_family(Column(data, result.valid), column.family)
         column = result
     return column
 
@@ -76,14 +76,16 @@ def clipped(
 def _is_replaced(column: Column, bounds: Iterable[object]) -> bool:
     """Whether values outside are replaced by the rules of `where` rather than computed.
 
-    They are for strings and times, and for numbers with a column of another dtype as a bound, which
-    decides the dtype of the result.
+    They are for all but numbers and objects, and for numbers with a column as a bound, but for one
+    of their own default dtype: the rules decide the dtype of the result.
     """
-    if column.kind in ("string", "datetime", "timedelta"):
-        return True
+    if not column.is_numeric:
+        return column.kind != "object"
+    if column.dtype.kind == "c":
+        return False
     others = [bound for bound in bounds if isinstance(bound, Column)]
     are_plain = all(one.is_numeric and _is_plain_real(one) for one in (column, *others))
-    return are_plain and any(one.dtype != column.dtype for one in others)
+    return bool(others) and not (are_plain and all(one.dtype == column.dtype for one in others))
 
 
 def _is_plain_real(column: Column) -> bool:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from exact_numbers import KEYS, NUMBERS, are_listed
 from frame_examples import floats, integers, mixed_frame
-from frame_parity import EVERYWHERE, assert_parity, assert_same_error, on_device
+from frame_parity import EVERYWHERE, assert_parity, assert_same, assert_same_error, on_device
 from jaxframes.primitives import CapacityError
 
 
@@ -197,3 +197,19 @@ def test_missing_keys_are_those_of_the_dtype(listed):
         "t": pd.to_datetime(["2020-01-01", None]), "d": pd.to_timedelta([1, None]),
     }  # fmt: skip
     assert_parity(lambda f: f.isin(listed), pd.DataFrame(columns), ways=["eager"])
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float64", "Int64", "boolean", "str"])
+def test_categories_and_bools_with_na_are_listed_by_their_values(dtype):
+    of_rows = {"boolean": [True, None], "str": ["a", "b"], "Int64": [1, None]}.get(dtype, [1, 2])
+    rows = pd.Series(of_rows, dtype=dtype)
+    lists = [
+        pd.Series(pd.Categorical([of_rows[0], None])),
+        pd.Series([True, None], dtype="boolean"),
+        pd.Series([1, None], dtype="Int64"),
+        pd.Series([1, pd.NA], dtype=object),
+    ]
+    for listed in lists:
+        expected = rows.isin(listed)
+        assert_same(on_device(rows).isin(on_device(listed)), expected)
+        assert_same(on_device(rows).isin(listed), expected)

@@ -2,9 +2,11 @@
 """clip."""
 
 import itertools
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from frame_examples import floats, integers, mixed_frame
 from frame_parity import assert_parity, assert_same, assert_same_error, on_device
@@ -204,3 +206,50 @@ def test_a_number_bounds_what_a_column_has_bounded():
     )
     middle = pd.Timestamp("2020-01-02")
     assert_parity(lambda f: (f.t.clip(f.low, middle), f.t.clip(middle, f.low)), times)
+
+
+NUMBERS = {
+    "int64": pd.Series([1, 9, 4]),
+    "uint8": pd.Series([200, 3, 4], dtype="uint8"),
+    "float64": pd.Series([1.5, np.nan, 8.0]),
+    "bool": pd.Series([True, False, True]),
+    "Int64": pd.Series([2, None, 9], dtype="Int64"),
+    "UInt8": pd.Series([200, None, 3], dtype="UInt8"),
+    "Float64": pd.Series([2.0, None, 7.5], dtype="Float64"),
+    "boolean": pd.Series([True, None, False], dtype="boolean"),
+    "int64[pyarrow]": pd.Series([2, None, 9], dtype="int64[pyarrow]"),
+}
+
+
+@pytest.mark.parametrize("bound", NUMBERS)
+@pytest.mark.parametrize("dtype", NUMBERS)
+def test_bounds_of_another_dtype_leave_nullable_numbers_nullable(dtype, bound):
+    for name in ("lower", "upper"):
+        try:
+            expected = NUMBERS[dtype].clip(**{name: NUMBERS[bound]})
+        except (TypeError, ValueError):
+            continue
+        try:
+            found = on_device(NUMBERS[dtype]).clip(**{name: on_device(NUMBERS[bound])})
+        except TypeError as error:
+            # Refused where the dtype of the result would depend on the rows.
+            assert "Invalid values of dtype" in str(error)  # noqa: PT017
+        else:
+            assert_same(found, expected)
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "Float64", "float64[pyarrow]"])
+def test_a_bound_of_zero_leaves_nullable_numbers_nullable(dtype):
+    numbers = pd.Series([-2, None, 3], dtype=dtype)
+    for bounds in ((0, None), (None, 0), (0.0, None), (-1, 0)):
+        assert_same(on_device(numbers).clip(*bounds), numbers.clip(*bounds))
+
+
+def test_decimals_and_periods_have_bounds():
+    cents = pd.Series([Decimal("1.50"), None], dtype=pd.ArrowDtype(pa.decimal128(5, 2)))
+    for bound in (Decimal("1.10"), Decimal(2), 1):
+        assert_same(on_device(cents).clip(upper=bound), cents.clip(upper=bound))
+        assert_same(on_device(cents).clip(lower=bound), cents.clip(lower=bound))
+    days = pd.Series(pd.PeriodIndex(["2020-01-01", "NaT", "2020-03-01"], freq="D"))
+    bound = pd.Period("2020-02-01", freq="D")
+    assert_same(on_device(days).clip(lower=bound), days.clip(lower=bound))
