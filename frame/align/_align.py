@@ -2,6 +2,7 @@
 """Aligns the rows of two tables by label."""
 
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -141,7 +142,7 @@ def aligned_column(series: SeriesBase, table: Table) -> Column:
 
 def positions_of_labels(target: Table, table: Table) -> Array:
     """Positions in `table` of the labels of `target`; -1 for absent labels."""
-    levels = list(zip(target.index_columns(), table.index_columns(), strict=True))
+    levels = _level_pairs(target.index_columns(), table.index_columns())
     if any(are_bools_beside_numbers(*pair) for pair in levels):
         # No number is a label of bools, but pandas leaves rows alone whose labels are all equal.
         if same_labels(target, table):
@@ -213,6 +214,15 @@ def labels_of_sides(left: Table, right: Table) -> list[tuple[Column, Column]]:
             a = resized(b, a[0].capacity, left.layout)
         elif _is_untyped(right):
             b = resized(a, b[0].capacity, right.layout)
+    return _level_pairs(a, b)
+
+
+def _level_pairs(a: Sequence[Column], b: Sequence[Column]) -> list[tuple[Column, Column]]:
+    if len(a) != len(b):
+        raise NotImplementedError(
+            f"alignment: row labels must have equally many levels, got {len(a)} and {len(b)}. Use "
+            "reset_index() and merge()."
+        )
     return list(zip(a, b, strict=True))
 
 

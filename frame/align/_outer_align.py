@@ -73,6 +73,7 @@ def align_tables(a: Table, b: Table, *, is_distinct: bool = False) -> tuple[Tabl
 
 
 def _align_known(a: Table, b: Table, is_distinct: bool) -> tuple[Table, Table]:
+    b = _with_levels_of(a, b)
     names = _names_of_both(a, b)
     levels = labels_of_sides(a, b)
     counts = a.num_rows, b.num_rows
@@ -107,16 +108,32 @@ def _align_known(a: Table, b: Table, is_distinct: bool) -> tuple[Table, Table]:
     return _reindexed(a, left_rows, index, num_rows), _reindexed(b, right_rows, index, num_rows)
 
 
+def _with_levels_of(a: Table, b: Table) -> Table:
+    """A table with its levels of labels in the order that those of another one have, by name."""
+    names, own = a.index.names, b.index.names
+    if names == own or a.index.num_levels == b.index.num_levels == 1:
+        return b
+    shared = {name for name in names if name is not None}.intersection(own)
+    if not shared:
+        raise ValueError("cannot join with no overlapping index names")
+    if len(shared) < max(len(names), len(own)):
+        raise NotImplementedError(
+            "alignment: row labels must have the same levels, got the names "
+            f"{list(names)} and {list(own)}. Use reset_index(), and merge() by "
+            f"{sorted(map(str, shared))}."
+        )
+    levels = b.index_columns()
+    return b.replace(index=RowIndex(tuple(levels[own.index(name)] for name in names), names))
+
+
 def _names_of_both(a: Table, b: Table) -> tuple[Hashable, ...]:
     """The names of aligned labels: those of the left table, or of the right if that has no rows.
 
-    Two ranges, and labels of several levels, have no names unless those of both are equal.
+    Two ranges have no name unless those of both are equal.
     """
     of_left, of_right = a.index, b.index
-    if of_left.names == of_right.names:
-        return of_left.names
-    if of_left.num_levels > 1 or (of_left.is_range and of_right.is_range):
-        return (None,) * of_left.num_levels
+    if of_left.names != of_right.names and of_left.is_range and of_right.is_range:
+        return (None,)
     return of_left.names if a.num_rows_on_host else of_right.names
 
 

@@ -28,6 +28,7 @@ from ..table._take import any_flagged, missing_elsewhere, settled, take_columns
 from ..table._tracing import answered_at_once, is_traced
 from ..table._types import Axis, LevelOrLevels
 from ..table._units import finest_unit, with_units
+from ..table._user_functions import as_pandas
 
 
 class Nearest(NamedTuple):
@@ -228,7 +229,7 @@ class FrameReindexing(FrameBase, Reindexing):
             shown = self._with_row_labels(index, fill_value, level, nearest)
         if columns is None:
             return shown
-        new_labels = columns if isinstance(columns, pd.Index) else pd.Index(columns)
+        new_labels = columns if isinstance(columns, pd.Index) else pd.Index(as_pandas(columns))
         fill_value = np.nan if fill_value is None else fill_value
         new_columns = [
             shown._column(label) if label in self._labels else None for label in new_labels
@@ -251,6 +252,9 @@ class FrameReindexing(FrameBase, Reindexing):
             [1.0, 4.0]
         """
         left, right = self.align(other, axis=0)
+        if _has_nothing(other) and len(left) == len(self):
+            # As in pandas, the rows stay in their order.
+            left, right = self, other.reindex(self.index)
         labels = self._labels.index.append(
             other._labels.index[~other._labels.index.isin(self._labels.index)]
         )
@@ -264,6 +268,13 @@ class FrameReindexing(FrameBase, Reindexing):
                     column = _filled(column, right._column(label), owners, left._table)
             columns.append(column)
         return self._make_frame(columns, Labels(labels), left._table)
+
+
+def _has_nothing(frame: FrameBase) -> bool:
+    table = frame._table
+    if is_traced(table.num_rows, table.columns):
+        return False
+    return not len(frame._labels) or not table.num_rows_on_host
 
 
 def _with_absent(

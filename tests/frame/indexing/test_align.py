@@ -106,3 +106,11 @@ def test_names_of_aligned_labels_are_those_of_the_left(labels):
             for one, name in zip(NAMED[labels], names, strict=True)
         )
         assert_parity(aligned, left, right, ways=["eager"])
+
+
+@pytest.mark.parametrize(
+    "other", [pd.DataFrame(), pd.DataFrame({"z": []}), pd.DataFrame({"x": []})]
+)
+def test_rows_keep_their_order_beside_a_frame_of_nothing(other):
+    frame = pd.DataFrame({"x": [1.0, 2.0, None]}, index=["b", "a", "c"])
+    assert_parity(lambda f, g: f.combine_first(g), frame, other, ways=["eager"])

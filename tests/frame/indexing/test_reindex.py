@@ -128,3 +128,13 @@ def test_new_columns_have_the_dtype_of_pandas(dtype):
     if dtype in ("uint8", "float32"):
         how = {"columns": ["a", "z"], "index": [1, 7], "fill_value": 7}
         assert_parity(lambda f: f.reindex(**how), frame, ways=["eager"])
+
+
+def test_labels_of_a_series_have_its_name():
+    labels = pd.Series(["x", "z"], name="letters")
+    assert_parity(
+        lambda f, s: (f.reindex(columns=s), f.set_axis(["x", "y"]).reindex(s)),
+        pd.DataFrame({"x": [1, 2]}),
+        labels,
+        ways=["eager"],
+    )

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same, assert_same_error, on_device
-from jaxframes.frame import JaxFrame
+from jaxframes.frame import JaxFrame, JaxSeries
 from jaxframes.shardings import make_mesh, row_sharded
 
 
@@ -227,3 +227,26 @@ def test_a_missing_bool_on_the_right_is_false(name, sides):
     assert_same(jax.jit(combined)(frame), expected)
     plan = frame.lazy()
     assert_same(plan.assign(z=combined(plan)).z.collect(batch_rows=2), expected.rename("z"))
+
+
+def rows_of_levels(*names):
+    labels = pd.MultiIndex.from_tuples([(1, 4, 3), (1, 2, 3)])
+    return pd.Series([2, 5], labels.droplevel(list(range(len(names), 3))).set_names(list(names)))
+
+
+def test_levels_of_labels_are_matched_by_name():
+    one, other = rows_of_levels("a", "b"), rows_of_levels("b", "a")
+    assert_parity(lambda s, t: s + t, one, other, ways=["eager"])
+    assert_parity(lambda s, t: s + t, one, other.reorder_levels([1, 0]), ways=["eager"])
+    assert_same_error(lambda s, t: s + t, one, rows_of_levels("c", "d")[::-1])
+    assert_same_error(lambda s, t: s + t, one, rows_of_levels(None, None)[::-1])
+
+
+@pytest.mark.parametrize("names", [("a", "c"), ("a",), ("a", "b", "c")])
+def test_other_levels_of_labels_are_refused(names):
+    one, other = JaxSeries(rows_of_levels("a", "b")), JaxSeries(rows_of_levels(*names)[::-1])
+    for left, right in ((one, other), (other, one)):
+        with pytest.raises(NotImplementedError, match="the same levels"):
+            left + right
+        with pytest.raises(NotImplementedError, match="the same levels"):
+            left.align(right)
