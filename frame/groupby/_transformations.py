@@ -61,7 +61,7 @@ class GroupByRows(GroupByPositions):
 
     def _extreme_bools(self, column: Column) -> Column:
         # If some rows have no group, pandas converts cumulative bools to floats, not objects.
-        if not column.is_bool or column.valid is None:
+        if not column.is_bool or column.valid is None or column.is_nullable:
             return column
         bits = settled(Column(column.data.astype(jnp.int8), column.valid), self._table.num_rows)
         return bits if bits.is_float else Column(bits.data != 0, bits.valid)

@@ -106,9 +106,15 @@ class Transformation(NDFrame):
         return self._make_frame(columns, frame._labels.take(positions))
 
 
-def _in_family(result: object, column: Column) -> Any:
-    """Several reductions of a column of a frame: numbers of a nullable one are nullable."""
+_COUNTS = ("count", "nunique", "size")
+
+
+def _in_family(result: object, column: Column, func: object) -> Any:
+    """Several reductions of a column of a frame: of a nullable one they are nullable, if not all
+    are counts."""
     if not isinstance(result, SeriesBase) or not column.is_nullable or not column.is_numeric:
+        return result
+    if all(isinstance(one, str) and one in _COUNTS for one in listed(func)):
         return result
     return result._with_column(of_family(result._only, column.family))
 
@@ -181,7 +187,7 @@ class FrameAggregation(Transformation, FrameBase):
         if isinstance(func, str) or getattr(np, getattr(func, "__name__", ""), None) is func:
             return apply_one(self, func, args, named)
         parts = {
-            label: _in_family(self._series_at(position).agg(func, 0, *args, **named), column)
+            label: _in_family(self._series_at(position).agg(func, 0, *args, **named), column, func)
             for position, (label, column) in enumerate(
                 zip(self._labels, self._table.columns, strict=True)
             )

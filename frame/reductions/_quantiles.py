@@ -2,7 +2,7 @@
 """Medians and quantiles of columns, by exact selection of ranks."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -16,6 +16,7 @@ from ...primitives.staging import tiered
 from ..table._column import NAT, Array, Column, bare
 from ..table._dtypes import wide
 from ..table._layout import Layout
+from ..table._map_program import ZERO, rounded
 from ..table._table import Count, is_row
 from ..table._tracing import at_once
 from ._reduce_columns import Reduced, Reduction, present_values, reduction_for
@@ -52,7 +53,7 @@ def _quantiles(
 ) -> tuple[Reduced, ...]:
     selected = _selected(columns, q, num_rows, plans, layout)
     return tuple(
-        _interpolated(*neighbours, num_rows, plan, how)
+        _interpolated(*neighbours, num_rows, ZERO, plan, how)
         for neighbours, plan in zip(selected, plans, strict=True)
     )
 
@@ -90,13 +91,14 @@ def _select(column: Column, q: Array, rows: Array, plan: Reduction, layout: Layo
 
 
 # Apart from the selection: XLA compiles this, which takes longer the more there is around it.
-@functools.partial(tiered, static_argnums=(5, 6))
+@functools.partial(tiered, static_argnums=(6, 7))
 def _interpolated(
     a: Array,
     b: Array,
     rank: Array,
     count: Array,
     num_rows: Count,
+    zero: Array,
     plan: Reduction,
     how: str,
 ) -> Reduced:
@@ -104,7 +106,11 @@ def _interpolated(
     fraction, below = rank - low, low.astype(jnp.int32)
     is_float = jnp.issubdtype(a.dtype, jnp.floating)
     narrow = plan.dtype if is_float and plan.missing != "time" else a.dtype
-    values = _between(a, b, fraction, below, how, narrow)
+    if plan.missing == "time":
+        # A count of units is cut off, so the last bit of the float could change it.
+        values = _between(a, b, fraction, below, how, narrow, lambda x: rounded(x, zero))
+    else:
+        values = _between(a, b, fraction, below, how, narrow)
     is_missing = count == 0
     if not plan.skipna:
         is_missing = is_missing | (count < num_rows)
@@ -122,7 +128,13 @@ _NARROW = (np.float16, np.float32, jnp.bfloat16)
 
 
 def _between(
-    a: Array, b: Array, fraction: Array, below: Array, how: str, narrow: np.dtype
+    a: Array,
+    b: Array,
+    fraction: Array,
+    below: Array,
+    how: str,
+    narrow: np.dtype,
+    part_of: Callable[[Array], Array] = lambda part: part,
 ) -> Array:
     dtype = fraction.dtype
     if how == "median" and a.dtype == jnp.float32:
@@ -133,7 +145,7 @@ def _between(
     def linear(low: Array, high: Array, weight: Array) -> Array:
         """Interpolates as NumPy does, with the distance of floats in their own dtype."""
         if narrow not in _NARROW:
-            return from_nearer_end(low, high, weight)
+            return from_nearer_end(low, high, weight, part_of=part_of)
         distance = (high.astype(narrow) - low.astype(narrow)).astype(dtype)
         return from_nearer_end(low, high, weight, distance)
 

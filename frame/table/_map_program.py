@@ -47,7 +47,7 @@ def compute(root: Map | Constant) -> list[tuple[Any, Array]]:
         for number, node in enumerate(nodes)
         if number == last or (isinstance(node, Map) and node.is_wanted)
     )
-    results = _computed(leaves, _ZERO, tuple(operations), outputs)
+    results = _computed(leaves, ZERO, tuple(operations), outputs)
     return [(nodes[number], data) for number, data in zip(outputs, results, strict=True)]
 
 
@@ -94,7 +94,7 @@ def _repeated(capacity: int, value: Array) -> Array:
 
 
 # Zero, as an argument: no compiler knows it.
-_ZERO = np.uint32(0)
+ZERO = np.uint32(0)
 
 
 @functools.partial(tiered, static_argnums=(2, 3))
@@ -104,14 +104,14 @@ def _computed(
     results: list[Array] = []
     for one in operations:
         operands = [
-            leaves[number] if number >= 0 else _rounded(results[~number], zero)
+            leaves[number] if number >= 0 else rounded(results[~number], zero)
             for number in one.operands
         ]
         results.append(one.function(*one.settings, *operands))
     return tuple(results[number] for number in outputs)
 
 
-def _rounded(x: Array, zero: Array) -> Array:
+def rounded(x: Array, zero: Array) -> Array:
     """The same numbers, rounded before the next operation.
 
     XLA would contract a product and a sum to one operation, and join quotients. It cannot while

@@ -13,6 +13,7 @@ from ...primitives.staging import tiered
 from ..table._column import Array, Column
 from ..table._column_labels import Labels
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._recode import without_missing
 from ..table._table import Count, is_row
 from ..table._tracing import at_once, is_traced
 from ..table._types import LabelOrLabels
@@ -88,7 +89,9 @@ class Windows(WindowApply, WindowStatistics):
             return of
         reach, moves_ends = self._reach(table.capacity)
         missing = tuple(
-            c.missing() if c.can_miss and (method == "count" or not c.is_float) else None
+            without_missing(c).missing()
+            if c.can_miss and (method == "count" or not c.is_float)
+            else None
             for c in table.columns
         )
         data = tuple(column.data for column in table.columns)

@@ -63,10 +63,20 @@ def unless_overflow(between: Array, low: Array, high: Array, weight: Array) -> A
     return jnp.where(is_finite, between, low * (1 - weight) + high * weight)
 
 
-def from_nearer_end(low: Array, high: Array, weight: Array, distance: Array | None = None) -> Array:
-    """Interpolates linearly, as NumPy does: adds a part of the distance to the nearer row."""
+def from_nearer_end(
+    low: Array,
+    high: Array,
+    weight: Array,
+    distance: Array | None = None,
+    part_of: Callable[[Array], Array] = lambda part: part,
+) -> Array:
+    """Interpolates linearly, as NumPy does: adds a part of the distance to the nearer row.
+
+    `part_of` is applied to the part, such as to round it apart from the sum.
+    """
     distance = high - low if distance is None else distance
-    return jnp.where(weight >= 0.5, high - distance * (1 - weight), low + distance * weight)
+    from_high = high - part_of(distance * (1 - weight))
+    return jnp.where(weight >= 0.5, from_high, low + part_of(distance * weight))
 
 
 def from_low_end(low: Array, high: Array, weight: Array) -> Array:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 import pandas as pd
+import pytest
 from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same_error
 
@@ -71,3 +72,9 @@ def test_the_labels_of_columns_keep_their_names():
     for data in (frame, levels):
         assert_parity(lambda f: (f.agg(["max"]), f.agg(["min", "max"])), data)
     assert_parity(lambda f: f.agg({"x": ["max"]}), frame)
+
+
+@pytest.mark.parametrize("names", [["count", "nunique"], ["count", "size"], ["count", "sum"]])
+def test_counts_of_nullable_columns_are_integers(names):
+    frame = pd.DataFrame({"i": pd.Series([1, None], dtype="Int64"), "v": [1, 2]})
+    assert_parity(lambda f: f.agg(names), frame, ways=["eager"])

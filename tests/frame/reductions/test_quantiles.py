@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from frame_examples import mixed_frame
-from frame_parity import assert_parity, assert_same_error
+from frame_parity import assert_parity, assert_same_error, on_device
 from jaxframes.frame import JaxFrame, JaxSeries
 
 Q = [0.0, 0.1, 0.5, 0.63, 1.0]
@@ -125,3 +125,10 @@ def test_wrong_arguments_are_pandas_errors():
     assert_same_error(lambda s: s.argmax(skipna=False), frame["x"])
     with pytest.raises(TypeError, match="'s'"):
         JaxFrame(frame[["s"]]).quantile()
+
+
+@pytest.mark.parametrize("q", [0.1, 0.3, 0.6, 0.7, 0.9])
+def test_quantiles_of_times_are_those_of_numpy_to_the_unit(q):
+    seconds = pd.Series(pd.to_timedelta([10, -5, None, 10, 3, -5], unit="s"))
+    for spans in (seconds, seconds.dt.as_unit("ns"), pd.Timestamp("2020-01-01") + seconds):
+        assert on_device(spans).quantile(q) == spans.quantile(q)

@@ -202,3 +202,16 @@ def test_wrong_uses_are_pandas_errors():
     assert_same_error(lambda f: f.s.expanding().first(), frame)
     with pytest.raises(NotImplementedError, match="pipe is not supported"):
         on_device(frame).x.rolling(2).pipe(sum)
+
+
+def test_missing_objects_are_not_counted():
+    frame = pd.DataFrame({"k": [0, 0, 1, 1], "o": pd.Series([1, None, "x", np.nan], dtype=object)})
+    assert_parity(
+        lambda f: (
+            f.o.rolling(2, min_periods=1).count(),
+            f.o.expanding().count(),
+            f.groupby("k").o.rolling(2, min_periods=1).count(),
+        ),
+        frame,
+        ways=["eager"],
+    )
