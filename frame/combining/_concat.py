@@ -105,6 +105,13 @@ def concat(
     return result
 
 
+def stacked(parts: Sequence[Any]) -> Any:
+    """The rows of several batches of a frame or a series, whose labels keep their dtype."""
+    if len(parts) == 1:
+        return parts[0]
+    return _along_rows(list(parts), Options(JOIN_TYPES["outer"], False, False, None, None, False))
+
+
 def _parts(
     objs: Any, keys: Sequence[Hashable] | None
 ) -> tuple[list[Any], Sequence[Hashable] | None]:
@@ -223,7 +230,8 @@ def _stacked(
         [(*columns, *level) for columns, level in zip(pieces, levels, strict=True)], tables
     )
     columns, level_columns = rows.columns[:num_columns], rows.columns[num_columns:]
-    if len(level_columns) == 1 and not (keys is not None and _have_same_labels(tables)):
+    keeps_labels = keys is not None and _have_same_labels(tables)
+    if options.infers and len(level_columns) == 1 and not keeps_labels:
         # pandas appends indexes, and then infers a dtype from objects.
         level_columns = inferred_labels(level_columns, rows.num_rows, keeps_none=False)
     if keys is not None:

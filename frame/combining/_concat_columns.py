@@ -35,18 +35,22 @@ from ._row_pairs import SideRows, are_distinct, pair_rows
 
 
 class Options(NamedTuple):
-    """The arguments of `concat` for the labels of the result; `keys` as an index."""
+    """The arguments of `concat` for the labels of the result; `keys` as an index.
+
+    `infers`: whether labels that are objects get the dtype that pandas infers from them.
+    """
 
     join: JoinType
     sort: bool | None
     ignore_index: bool
     keys: pd.Index | None
     names: Sequence[Hashable] | None
+    infers: bool = True
 
 
 def along_columns(parts: Sequence[Any], options: Options) -> Any:
     """Combines the columns of all parts in one frame, aligned by label."""
-    join, sort, ignore_index, keys, names = options
+    join, sort, ignore_index, keys, names, _ = options
     # Let pandas combine the labels, using parts without rows.
     shells: list[Any] = [
         frame_of_labels(part._labels.index)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..combining._concat import concat
+from ..combining._concat import stacked
 from ..plan._declared import dtype_names, in_dtypes
 from ..plan._methods import GROUP_TRANSFORMATIONS
 from ..plan._node import Call
@@ -169,9 +169,9 @@ def _whole_groups(
                 continue
             ended = [*held, frame.iloc[:first]] if first else held
             if ended:
-                yield concat(ended) if len(ended) > 1 else ended[0], rows.is_any_left_out
+                yield stacked(ended), rows.is_any_left_out
             held = [frame.iloc[first:]]
-        yield concat(held) if len(held) > 1 else held[0], rows.is_any_left_out
+        yield stacked(held), rows.is_any_left_out
 
 
 def _last_start(before: Any, frame: NDFrame, keys: Sequence[Hashable]) -> int | None:

@@ -4,7 +4,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..combining._concat import concat
+from ..combining._concat import stacked
 from ..table._ndframe import NDFrame
 from ..table._types import Options
 from ._numbering import ROW, can_spill, plain, with_numbers
@@ -66,7 +66,7 @@ class DistinctRows:
 
     def _merge(self) -> None:
         if len(self._held) > 1:
-            self._held = [self._distinct(concat(self._held))]
+            self._held = [self._distinct(stacked(self._held))]
 
     def _spill(self) -> None:
         if self._parts is None:

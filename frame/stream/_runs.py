@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..combining._concat import concat
+from ..combining._concat import stacked
 from ..io._construction import families_of, table_of_arrow
 from ..table._column_labels import Labels
 from ..table._ndframe import FrameBase
@@ -135,7 +135,7 @@ class SortedRuns:
 
     def _write_held(self) -> None:
         frames, self._held = self._held, []
-        rows = concat(frames) if len(frames) > 1 else frames[0]
+        rows = stacked(frames)
         table = arrow_of(self.order.sorted(rows), is_default=False)
         self._runs.append((0, self._written(iter([table]))))
 

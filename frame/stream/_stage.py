@@ -5,7 +5,7 @@ import dataclasses
 from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any
 
-from ..combining._concat import concat
+from ..combining._concat import stacked
 from ..plan._node import Node
 from ..table._ndframe import NDFrame
 from ..table._row_index import RowIndex
@@ -130,7 +130,7 @@ def joined(batches: Iterable[Any], empty: object) -> Any:
     parts = parts or [empty]
     while len(parts) > 1:
         groups = [parts[start : start + _FAN_IN] for start in range(0, len(parts), _FAN_IN)]
-        parts = [concat(group) if len(group) > 1 else group[0] for group in groups]
+        parts = [stacked(group) for group in groups]
     return parts[0]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..combining._concat import concat
+from ..combining._concat import stacked
 from ..plan._node import Call, Node
 from ..sorting._value_counts import counts_missing_last
 from ..table._arguments import listed
@@ -37,7 +37,7 @@ def folded(node: Call, stage: Stage) -> Stage:
     def run() -> Any:
         rows = node.inputs[0].empty
         for batch in stage.run():
-            rows = concat([rows, batch]) if len(rows) else batch
+            rows = stacked([rows, batch]) if len(rows) else batch
             taken = more.run(rows._with_range()).index.to_numpy()
             rows = rows.iloc[np.sort(taken)]
         return node.run(rows)

@@ -4,7 +4,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from ..combining._concat import concat
+from ..combining._concat import stacked
 
 
 class Taken:
@@ -36,6 +36,6 @@ class Taken:
             missing -= len(part)
         if not parts:
             return self._empty
-        rows = concat(parts) if len(parts) > 1 else parts[0]
+        rows = stacked(parts)
         self._held = rows.iloc[num_rows:]
         return rows.iloc[:num_rows]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..combining._concat import concat
+from ..combining._concat import stacked
 from ..plan._identity import identity
 from ..plan._node import Node, Scan, in_order
 from ..plan._optimize import optimized
@@ -225,7 +225,7 @@ def _buffers(recipe: Recipe, position: Position) -> Iterator[tuple[Any, Position
 
 
 def _joined(parts: list[object], num_rows: int) -> Any:
-    return at_capacity(concat(parts) if len(parts) > 1 else parts[0], num_rows)
+    return at_capacity(stacked(parts), num_rows)
 
 
 def _chunks(recipe: Recipe, first: int) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ..combining._concat import concat
+from ..combining._concat import stacked
 from ..plan._node import Call
 from ..table._ndframe import NDFrame
 from ..table._to_host import host_array
@@ -49,7 +49,7 @@ def windows_of(node: Call, batches: Iterable[Any]) -> Iterator[Any]:
     held: Any = None
     for batch in batches:
         num_held = 0 if held is None else len(held)
-        rows = concat([held, batch]) if num_held else batch
+        rows = stacked([held, batch]) if num_held else batch
         result = node.run(rows)
         if is_expanding:
             result = _after_overflow(result, held) if num_held else result

@@ -190,3 +190,12 @@ def test_counts_of_objects_have_labels_of_objects(values, batch_rows):
         if batch_rows == 2 and "a" in values:
             continue  # Arrow has no type for numbers beside strings on disk.
         assert_same(counts.collect(batch_rows=batch_rows), series.value_counts(**options))
+
+
+@pytest.mark.parametrize("values", [[3, 1, None, 2], [3.5, None, 1, 2], [True, None, False, True]])
+def test_objects_that_become_labels_stay_objects(values):
+    frame = pd.DataFrame({"k": pd.Series(values, dtype=object), "v": [1, 2, 3, 4]})
+    plan = from_pandas(frame).lazy().set_index("k")
+    for batch_rows in (1, 2, 3):
+        labels = plan.collect(batch_rows=batch_rows).to_pandas().index
+        pd.testing.assert_index_equal(labels, frame.set_index("k").index)
