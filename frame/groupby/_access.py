@@ -33,6 +33,9 @@ class GroupByAccess(GroupByBase):
         """1 for a grouped series, 2 for a grouped frame."""
         return 1 if self._is_series else 2
 
+    def __len__(self) -> int:
+        return self.ngroups
+
     @property
     def ngroups(self) -> int:
         """The number of groups."""

@@ -3,6 +3,7 @@
 
 from typing import Any, Generic, TypeVar
 
+import numpy as np
 import pandas as pd
 
 from ..table._column_labels import Labels
@@ -56,6 +57,8 @@ class FrameGroupBy(FrameGroupByValueCounts, FrameGroupByCorrelation, _GroupBy):
             raise ValueError(
                 "Cannot subset columns with a tuple with more than one element. Use a list instead."
             )
+        if isinstance(key, (pd.Index, pd.Series, np.ndarray)):
+            key = key.tolist()
         frame: Any = self._source
         if absent := frame._labels.absent(key if isinstance(key, list) else [key]):
             raise absent

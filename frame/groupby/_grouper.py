@@ -58,6 +58,10 @@ def as_groupings(
     return [_as_grouping(key, table, labels).hashed(table) for key in keys]
 
 
+# A value for each row, such as categories of pandas.
+_ARRAYS = (pd.Series, pd.Index, pd.api.extensions.ExtensionArray, np.ndarray, jax.Array)
+
+
 def _are_values(by: list[object], table: Table, labels: Labels | None) -> bool:
     """Whether a list holds a value for each row, not the names of keys, by pandas' rules.
 
@@ -75,15 +79,14 @@ def _are_values(by: list[object], table: Table, labels: Labels | None) -> bool:
 
 def _is_key(key: object) -> bool:
     """Whether an item of a list is a key by itself: an array or a function, not a label."""
-    arrays = (SeriesBase, pd.Series, pd.Index, np.ndarray, jax.Array, list, tuple)
-    return isinstance(key, (*arrays, dict, pd.Grouper)) or callable(key)
+    return isinstance(key, (SeriesBase, *_ARRAYS, list, tuple, dict, pd.Grouper)) or callable(key)
 
 
 def _as_grouping(key: object, table: Table, labels: Labels | None) -> Grouping:
     if isinstance(key, SeriesBase):
         column = as_column(key, table, key._name)
         return Grouping(column, key._name, _position_of(column, key._name, table, labels))
-    if isinstance(key, (pd.Series, pd.Index, np.ndarray, jax.Array, list)):
+    if isinstance(key, (*_ARRAYS, list)):
         name = getattr(key, "name", None)
         if isinstance(key, pd.Index):
             key = key.array

@@ -290,3 +290,32 @@ def test_a_single_grouper_has_its_own_flags(values):
             frame,
             ways=["eager"],
         )
+
+
+def test_columns_are_chosen_by_an_index_or_an_array():
+    frame = pd.DataFrame({"k": [1, 1, 2], "x": [1.0, 2, 3], "y": [5, 6, 7]})
+    for chosen in (pd.Index(["x", "y"]), np.array(["y"]), frame.columns[1:]):
+        assert_parity(lambda f, by=chosen: f.groupby("k")[by].sum(), frame, ways=["eager"])
+
+
+def test_categories_of_pandas_are_keys():
+    kinds = pd.Categorical(["p", "q", "p"], categories=["q", "p", "r"])
+    frame = pd.DataFrame({"k": [1, 1, 2], "x": [1.0, 2, 3]})
+    assert_parity(
+        lambda f: (
+            f.groupby(kinds, observed=False).x.sum(),
+            f.groupby(kinds, observed=True).x.sum(),
+            f.groupby([kinds, "k"], observed=True).x.count(),
+            f.x.groupby(kinds.codes).max(),
+        ),
+        frame,
+        ways=["eager"],
+    )
+
+
+def test_the_length_is_the_number_of_groups():
+    frame = pd.DataFrame({"k": [1, 1, None], "x": [1.0, 2, 3]})
+    for options in ({}, {"dropna": False}):
+        expected = len(frame.groupby("k", **options))
+        assert len(on_device(frame).groupby("k", **options)) == expected
+        assert len(on_device(frame).groupby("k", **options).x) == expected
