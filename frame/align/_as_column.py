@@ -122,8 +122,10 @@ def is_mask(key: object) -> bool:
     """Whether a key is a boolean mask."""
     if isinstance(key, SeriesBase):
         return True
-    if isinstance(key, (np.ndarray, jax.Array, pd.Series)) and key.ndim == 1:
-        return key.dtype == np.bool_ or key.dtype == object
+    if isinstance(key, (np.ndarray, jax.Array, pd.Series, pd.api.extensions.ExtensionArray)):
+        is_nullable = isinstance(key.dtype, pd.api.extensions.ExtensionDtype)
+        is_bool = pd.api.types.is_bool_dtype(key.dtype) if is_nullable else key.dtype == np.bool_
+        return key.ndim == 1 and (is_bool or key.dtype == object)
     return (
         isinstance(key, list)
         and bool(key)
@@ -179,6 +181,9 @@ def as_mask(key: object, table: Table, of_length: type[Exception] = IndexError) 
             )
     else:
         flags = key.array if isinstance(key, pd.Series) else key
+        if isinstance(flags, pd.api.extensions.ExtensionArray) and is_mask(flags):
+            # A missing flag selects nothing, as in a series of a nullable dtype.
+            flags = flags.to_numpy(np.bool_, na_value=False)
         flags = flags if isinstance(flags, jax.Array) else np.asarray(flags)
         if flags.dtype != np.bool_:
             raise ValueError("Cannot mask with non-boolean array containing NA / NaN values")

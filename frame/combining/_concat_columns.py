@@ -14,7 +14,7 @@ from ..align._align import (
     labels_of_sides,
     same_labels,
 )
-from ..align._common_types import join_keys, keys_of_sides
+from ..align._common_types import keys_of_sides
 from ..align._join_types import LEFT, RIGHT_ANTI, JoinType
 from ..align._number_keys import are_of_two_signs, check_labels, objects_of_two_signs
 from ..align._object_keys import with_own_objects
@@ -107,9 +107,9 @@ def _with(left: Table, right: Table, join: JoinType, sort: bool | None) -> Table
     counts = left.num_rows, right.num_rows
     pairs = [comparable_pair(a, b, counts) for a, b in levels]
     of_two_signs = len(levels) == 1 and are_of_two_signs(*levels[0])
-    if len(pairs) == 1 and pairs[0][0].kind == "datetime":
+    if len(pairs) == 1 and pairs[0][0].kind == "datetime" and pairs[0][0].family != "arrow":
         sort = sort or (sort is None and any(join.keeps))
-    keys = keys_of_sides(levels, pairs, join_keys)
+    keys = keys_of_sides(levels, pairs, group_keys)
     same_name = left.index.names == right.index.names
     names = left.index.names if same_name else (None,) * len(pairs)
     freq = common_frequency([left.index, right.index])
@@ -158,7 +158,7 @@ def _with(left: Table, right: Table, join: JoinType, sort: bool | None) -> Table
     if not sort and not are_ranges:
         return table
     sorted_by = _coalesced(pairs, sides)
-    return sort_rows(table, [(key, False) for level in sorted_by for key in join_keys(level)])
+    return sort_rows(table, [(key, False) for level in sorted_by for key in group_keys(level)])
 
 
 def _coalesced(pairs: Any, sides: Sequence[SideRows]) -> tuple[Column, ...]:

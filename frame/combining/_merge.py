@@ -16,6 +16,7 @@ from ..table._layout import ONE_DEVICE
 from ..table._lazy_base import LazyBase
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._objects import check_order, hashed
+from ..table._sort_keys import group_keys
 from ..table._table import Table, check_same_layout
 from ..table._take import resized, reversed_rows
 from ..table._tracing import at_once, is_in_jit, is_traced
@@ -292,8 +293,10 @@ def _keys_of(
             present = b if left.num_rows_on_host == 0 else a
             (a,) = resized([present], left.capacity, ONE_DEVICE)
             (b,) = resized([present], right.capacity, ONE_DEVICE)
-        sides[0].extend(join_keys(a))
-        sides[1].extend(join_keys(b))
+        # Missing labels come last, as in a union of indexes.
+        ordered = group_keys if plan.on_both_indexes else join_keys
+        sides[0].extend(ordered(a))
+        sides[1].extend(ordered(b))
     return tuple(sides[0]), tuple(sides[1])
 
 

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 import jax
+import numpy as np
 import pandas as pd
 import pytest
 from frame_examples import mixed_frame
+from frame_operations import functions_for
 from frame_parity import assert_parity, assert_same, assert_same_error
 from jaxframes.frame import JaxFrame
 
@@ -96,3 +98,34 @@ def test_levels_of_two_zones(how):
 
     left, right = frame(BERLIN[:3], "x"), frame(BERLIN[[0, 2]].tz_convert("UTC"), "y")
     assert_parity(lambda a, b: a.join(b, how=how), left, right, ways=["eager"])
+
+
+MISSING_LABELS = [
+    pd.to_datetime(["2020-03-01", "2020-01-01", None, "2021-02-02"]),
+    pd.to_timedelta([3, 1, None, 2]),
+    pd.PeriodIndex(["2020-03", "2020-01", "NaT", "2021-01"], freq="M"),
+    pd.CategoricalIndex(["c", "a", None, "b"], categories=["b", "c", "a"]),
+    pd.Index([3.0, 1.0, np.nan, 2.0]),
+    pd.Index([3, 1, None, 2], dtype="Int64"),
+    pd.Index(["c", "a", None, "b"]),
+    pd.to_datetime(["2020-03-01", "2020-01-01", None, "2021-02-02"]).astype(
+        "timestamp[ns][pyarrow]"
+    ),
+]
+
+
+@pytest.mark.parametrize("labels", MISSING_LABELS, ids=lambda labels: str(labels.dtype))
+def test_missing_labels_come_last_in_a_union(labels):
+    left = pd.DataFrame({"x": [0, 1]}, index=labels[:2])
+    right = pd.DataFrame({"y": [0, 1, 2, 3]}, index=labels[::-1])
+
+    def joined(f, g):
+        both = functions_for(f).concat
+        return (
+            f.join(g, how="outer"),
+            g.join(f, how="outer"),
+            both([f, g], axis=1),
+            both([g, f], axis=1, sort=True),
+        )
+
+    assert_parity(joined, left, right, ways=["eager"])

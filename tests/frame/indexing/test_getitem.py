@@ -134,3 +134,15 @@ def test_labels_of_fewer_levels():
     twice = pd.DataFrame([range(3)], columns=[["a", "a", "b"], ["x", "x", ""]])
     for key in ("a", ("a", "x"), "b"):
         assert_parity(lambda f, key=key: f[key], twice, ways=["eager"])
+
+
+@pytest.mark.parametrize("dtype", ["boolean", "bool[pyarrow]"])
+def test_masks_of_a_nullable_dtype(dtype):
+    frame = pd.DataFrame({"v": [1, 2, 3]}, index=pd.Index([3, None, 4], dtype="Int64"))
+    mask = pd.array([True, None, False], dtype=dtype)
+    assert_parity(
+        lambda f: (f[mask], f.v[mask], f.loc[mask], f.iloc[mask], f[pd.Series(mask, f.index)]),
+        frame,
+        ways=["eager"],
+    )
+    assert_parity(lambda f: (f[f.index == 3], f[f.index.isin([4])]), frame, ways=["eager"])
