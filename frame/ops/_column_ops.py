@@ -152,7 +152,8 @@ def _combine_typed(op: str, a: Any, b: Any, name: Any, num_rows: Count) -> Colum
         return combine_times(op, a, b, times, num_rows)
     other = a if isinstance(a, Scalar) else b
     is_exact = isinstance(other.value, (decimal.Decimal, fractions.Fraction))
-    if op in COMPARISONS and is_exact and other.value == other.value:
+    compares = op in COMPARISONS and (op in ("eq", "ne") or columns[0].dtype.kind != "c")
+    if is_exact and compares and columns[0].is_numeric and other.value == other.value:
         of_column = op if other is b else REFLECTED[op]
         return _compare_exactly(of_column, columns[0], other.value, num_rows)
     # Numbers and a non-number are never equal, and what is missing has no order.
@@ -169,7 +170,7 @@ def _combine_typed(op: str, a: Any, b: Any, name: Any, num_rows: Count) -> Colum
 
 def _compare_exactly(op: str, column: Column, value: Any, num_rows: Count) -> Column:
     """Compares numbers with a number that their dtype may not hold, such as a decimal."""
-    dtype = np.dtype(np.int8) if column.is_bool else column.dtype
+    dtype = np.dtype(np.int8) if column.is_bool else column.dtype.type(0).real.dtype
     (number,), (gap,) = lower_neighbours(pd.Index([value], dtype=object), dtype)
     if gap and op in ("eq", "ne"):
         return constant(column, op == "ne")
