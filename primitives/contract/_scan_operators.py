@@ -40,9 +40,14 @@ def identity_of(op: NamedOperator, dtype: Any) -> Any:
     is_min = op == "min"
     if dtype == np.bool_:
         return np.bool_(is_min)
-    if jnp.issubdtype(dtype, jnp.floating):
-        return dtype.type(np.inf if is_min else -np.inf)
-    limits = jnp.iinfo(dtype)
+    if jnp.issubdtype(dtype, jnp.inexact):
+        infinity = dtype.type(np.inf if is_min else -np.inf)
+        # Some floats of 8 bits have no infinity, and NaN in its place.
+        if infinity == infinity:
+            return infinity
+        limits: Any = jnp.finfo(dtype)
+    else:
+        limits = jnp.iinfo(dtype)
     return dtype.type(limits.max if is_min else limits.min)
 
 

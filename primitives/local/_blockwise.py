@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..contract._platform import by_platform
+from ..contract._scan_operators import identity_of
 from ..contract._typing import Array
 from ._pairwise_sum import pairwise_sum
 
@@ -43,16 +44,10 @@ REDUCE: dict[str, Callable[[Array], Array]] = {
 
 
 def identity_of_reduction(name: str, dtype: Any) -> Any:
-    """The identity element of a reduction for a dtype."""
-    dtype = np.dtype(dtype)
+    """The identity element of a reduction for a dtype, as a NumPy scalar."""
     if name in ("sum", "prod", "any", "all"):
-        return dtype.type(name in ("prod", "all"))
-    if dtype == np.bool_:
-        return np.bool_(name == "min")
-    if jnp.issubdtype(dtype, jnp.inexact):
-        return dtype.type(np.inf if name == "min" else -np.inf)
-    limits = jnp.iinfo(dtype)
-    return dtype.type(limits.max if name == "min" else limits.min)
+        return np.dtype(dtype).type(name in ("prod", "all"))
+    return identity_of("min" if name == "min" else "max", dtype)
 
 
 def _reduce_leading_axis(parts: BlockParts) -> BlockParts:

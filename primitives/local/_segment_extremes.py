@@ -14,6 +14,7 @@ import numpy as np
 
 from ...shardings._compat import like_varying
 from ..contract._platform import by_platform
+from ..contract._scan_operators import identity_of
 from ..contract._typing import Array
 from ..kernels.base._cuda import on_cuda
 from ..kernels.reduce._tables_cuda import (
@@ -70,14 +71,7 @@ def _word_constants(dtype: Any) -> tuple[np.dtype, Any, Any]:
 def extreme_of_segments(rows: Array, segments: Any, is_max: bool) -> Array:
     """The minimum or maximum word of each segment; the identity's word for an empty one."""
     dtype, method = rows.dtype, "max" if is_max else "min"
-    if jnp.issubdtype(dtype, jnp.floating):
-        infinity = jnp.asarray(-np.inf if is_max else np.inf, dtype)
-        initial: Any = extreme_words(infinity, is_max)
-    elif dtype == jnp.bool_:
-        initial = int(not is_max)
-    else:
-        limits = np.iinfo(dtype)
-        initial = limits.min if is_max else limits.max
+    initial = extreme_words(jnp.asarray(identity_of(method, dtype)), is_max)
     num_segments = segments.num_segments
 
     def by_words(rows: Array, ids: Array) -> Array:

@@ -57,6 +57,24 @@ def reduced(mesh_size, ops, has_mask, skip_nan, ddof):
     return jax.jit(call)
 
 
+@pytest.mark.parametrize("dtype", [jnp.float8_e4m3fn, jnp.float8_e4m3b11fnuz, jnp.float8_e5m2])
+def test_extremes_of_floats_with_and_without_infinity(dtype):
+    x = np.asarray([1, -2, 3, -1], dtype)
+    ids = np.asarray([0, 0, 2, 2], np.int32)
+    limits = jnp.finfo(dtype)
+    for op in ("min", "max"):
+        numpy = getattr(np, op)
+        one = primitives.reduce(x, op, num_valid=2)
+        assert float(one.values) == numpy([1, -2])
+        of_segments = getattr(primitives, f"segment_{op}")(x, ids, 3)
+        infinity = float(x.dtype.type(np.inf if op == "min" else -np.inf))
+        # Without an infinity the finite limit is the result of a segment without rows.
+        limit = float(limits.max if op == "min" else limits.min)
+        empty = limit if np.isnan(infinity) else infinity
+        assert of_segments.dtype == dtype
+        assert of_segments.astype(float).tolist() == [numpy([1, -2]), empty, numpy([3, -1])]
+
+
 @pytest.mark.parametrize(
     ("dtype", "mesh_size"),
     [*((dtype, None) for dtype in DTYPES), ("bool", 3), ("int32", 3), ("float32", 3)],

@@ -244,6 +244,15 @@ def test_dtypes(dtype):
             assert_windows(actual, x, 3, op)
 
 
+def test_extremes_of_floats_without_infinity():
+    x = (np.arange(NUM_ROWS) % 3 - 1).astype(jnp.float8_e4m3fn)
+    for op in ("max", "min"):
+        actual = local.windowed_reduce(x, 3, op)
+        expected = local.windowed_reduce(x.astype(np.float32), 3, op)
+        assert actual.values.dtype == x.dtype
+        assert actual.values.tolist() == expected.values.tolist()
+
+
 @pytest.mark.parametrize("mesh_size", [None, 3])
 @pytest.mark.parametrize("op", PAIR_OPS)
 def test_pairs_of_columns(op, mesh_size):
