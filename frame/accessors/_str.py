@@ -417,6 +417,10 @@ class StringMethods:
         rows = self._series._table
         if isinstance(results, pd.DataFrame):
             is_flags = name == "get_dummies"
+            if not (len(strings) or is_flags or (used_only and not len(self._series))):
+                # No row reads it, but the result has its columns.
+                placeholder = pd.Series([None if used_only else ""], dtype=strings.dtype)
+                results = getattr(placeholder.str, name)(*args, **kwargs)
             columns = [
                 _flags_of(column, one) if is_flags else self._looked_up(column, one, None)
                 for _, one in results.items()

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The accessor of strings."""
 
+import jax
 import numpy as np
 import pandas as pd
 import pytest
 from frame_examples import STRINGS, mixed_frame
 from frame_parity import EVERYWHERE, assert_parity, assert_same, assert_same_error, on_device
-from jaxframes.frame import JaxSeries, StringMethods
+from jaxframes.frame import JaxSeries, StringMethods, from_pandas
 
 METHODS = {
     "len": (), "lower": (), "upper": (), "title": (), "capitalize": (), "swapcase": (),
@@ -91,6 +92,22 @@ def test_several_columns(strings):
     words_without_nulls = words.dropna()
     assert_parity(lambda s: s.iloc[4:].str.split(expand=True), words_without_nulls, ways=["eager"])
     assert_parity(lambda s: s.str.get_dummies(" "), words, ways=["eager"])
+
+
+@pytest.mark.parametrize("dtype", ["str", "category", "string"])
+def test_columns_without_a_string(dtype):
+    data = pd.Series(["a b", None, "c d e"], [5, 6, 7], dtype="str")
+    missing, empty = (data.iloc[rows].astype(dtype) for rows in ([1, 1], []))
+    for split in (lambda s: s.str.split(expand=True), lambda s: s.str.rsplit(" ", expand=True)):
+        assert_parity(split, missing, ways=["eager"])
+        assert_parity(split, empty, ways=["eager"])
+    # A dictionary may have strings that no row has, and they must not change the columns.
+    selected = from_pandas(data.astype(dtype)).iloc[[1, 1]]
+    for series in (from_pandas(missing), selected):
+        for columns in (series.str.partition(), jax.jit(lambda s: s.str.rpartition("-"))(series)):
+            expected = pd.concat([missing.str.split(expand=True)[0]] * 3, axis=1, keys=range(3))
+            assert_same(columns, expected)
+    assert from_pandas(empty).str.partition().columns.tolist() == [0, 1, 2]
 
 
 def test_cat_puts_columns_together():
