@@ -91,7 +91,8 @@ class IndexMoves(Renaming):
         positions = self._levels_at(level)
         mismatch = "level must have same length as ascending"
         directions = as_directions(ascending, len(positions), mismatch)
-        if sort_remaining and level is not None:
+        # As in pandas, a list of directions is of the named levels alone.
+        if sort_remaining and level is not None and not isinstance(ascending, (list, tuple)):
             rest = [p for p in range(index.num_levels) if p not in positions]
             positions, directions = positions + rest, [*directions, *([directions[0]] * len(rest))]
         if index.is_range and directions[0] == (index.step > 0):

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import jax.numpy as jnp
-import numpy as np
 import pandas as pd
+from pandas.api.types import is_list_like, is_scalar
 
 from ..mapping._isin import flags_in
 from ..table._arguments import axis_number, listed_labels
@@ -56,9 +56,12 @@ class LevelSelection(NDFrame):
         selected: Any = self._at_levels(dict(zip(levels, keys, strict=True)))
         if not len(selected):
             raise KeyError(key)
+        if level is None:
+            # The level of a slice stays.
+            levels = [position for position in levels if not isinstance(keys[position], slice)]
         if len(levels) == self._table.index.num_levels:
             return selected if len(selected) > 1 else selected.to_pandas().iloc[0]
-        return selected.droplevel(levels) if drop_level else selected
+        return selected.droplevel(levels) if drop_level and levels else selected
 
     def _at_levels(self, keys: dict[int, Any]) -> Self:
         """The rows with given labels: one label, a list of labels, or all, for each level."""
@@ -69,7 +72,7 @@ class LevelSelection(NDFrame):
             if isinstance(key, slice):
                 if key != slice(None):
                     raise NotImplementedError(
-                        f"loc: a slice of one level must be slice(None), got {key}. Use a mask."
+                        f"xs: a slice of one level must be slice(None), got {key}. Use loc."
                     )
                 continue
             labels = listed_labels(key)
@@ -80,26 +83,28 @@ class LevelSelection(NDFrame):
 
     def _of_levels(self, rows: Any) -> Any:
         """The rows that `loc` selects by the labels of several levels."""
+        own: Any
         if isinstance(rows, slice):
-            own: Any = self.index
+            own = self.index
             return self._sliced(own.slice_indexer(rows.start, rows.stop))
         if isinstance(rows, tuple):
             if len(rows) > self._table.index.num_levels:
                 raise pd.errors.IndexingError("Too many indexers")
-            if all(pd.api.types.is_scalar(key) for key in rows):
+            if all(is_scalar(key) for key in rows):
                 return self.xs(rows)
-            return self._at_levels(dict(enumerate(rows)))
-        if pd.api.types.is_scalar(rows):
+            keys = [listed_labels(key) if is_list_like(key) else key for key in rows]
+            # pandas orders the rows as the lists, depending on the order of all labels.
+            own = self.index
+            return self._taken(own.get_locs(keys))
+        if is_scalar(rows):
             return self.xs(rows)
         listed = list(rows)
         if listed and isinstance(listed[0], tuple):
             labels = pd.MultiIndex.from_tuples(listed)
             return self._taken(positions_of_all(listed, self.index, labels))
         selected: Any = self._at_levels({0: listed})
-        order = pd.Index(listed).get_indexer(selected.index.get_level_values(0))
-        if absent := [key for at, key in enumerate(listed) if at not in order]:
-            raise KeyError(f"{absent} not in index")
-        return selected._taken(np.argsort(order, kind="stable"))
+        labels = selected.index.get_level_values(0)
+        return selected._taken(positions_of_all(listed, labels, pd.Index(listed)))
 
 
 def positions_of_all(labels: Sequence[object], index: Any, wanted: pd.Index) -> Any:
@@ -118,7 +123,7 @@ def check_eager(table: Table) -> None:
 
 def is_row_key(of: Any, key: tuple[object, ...]) -> bool:
     """Whether a tuple is a key of rows of a frame, not a pair of rows and columns."""
-    if not all(pd.api.types.is_scalar(one) for one in key):
+    if not all(is_scalar(one) for one in key):
         return False
     if len(key) != 2 or key[1] not in of._labels:
         return True

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """sort_index."""
 
+import pandas as pd
 from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same, assert_same_error, on_device
 
@@ -27,6 +28,21 @@ def test_missing_labels_go_where_they_are_told():
         )
 
     assert_parity(sorted_labels, FRAME.set_index("x"), ways=["eager"])
+
+
+def test_a_list_of_directions_sorts_by_the_named_levels_alone():
+    levels = [[1, 2, 1, 1], ["a", "b", "c", "a"], [2.0, 1.0, 1.0, 1.0]]
+    frame = pd.DataFrame({"v": range(4)}, pd.MultiIndex.from_arrays(levels, names=["n", "k", "x"]))
+    assert_parity(
+        lambda f: (
+            f.sort_index(level=["n", "k"], ascending=[False, True]),
+            f.sort_index(level="n", ascending=[False]),
+            f.v.sort_index(level=["k"], ascending=(True,)),
+            f.sort_index(level=["n", "k"], ascending=False),
+            f.sort_index(ascending=[True, False, True]),
+        ),
+        frame,
+    )
 
 
 def test_columns_sort_by_their_labels_too():

@@ -2,6 +2,7 @@
 """xs, and loc with several levels of labels."""
 
 import jax
+import numpy as np
 import pandas as pd
 import pytest
 from frame_examples import mixed_frame
@@ -80,4 +81,52 @@ def test_wrong_uses_are_pandas_errors():
     with pytest.raises(NotImplementedError, match="mask inside jit"):
         jax.jit(lambda f: f.xs(0))(on_device(labelled_once()))
     with pytest.raises(NotImplementedError, match=r"slice\(None\)"):
-        on_device(labelled_once()).loc[(slice(0, 1), True), :]
+        on_device(labelled_once()).xs((slice(0, 1), True))
+
+
+def letters():
+    labels = [
+        ("a", 1, "x"),
+        ("a", 2, "y"),
+        ("b", 1, "x"),
+        ("b", 3, "x"),
+        ("c", 2, "z"),
+        ("a", 1, "y"),
+    ]
+    index = pd.MultiIndex.from_tuples(labels, names=["k", "n", "m"])
+    return pd.DataFrame({"v": range(6)}, index)
+
+
+@pytest.mark.parametrize("is_sorted", [False, True])
+def test_lists_of_labels_order_and_repeat_rows(is_sorted):
+    every = slice(None)
+    frame = letters().sort_index() if is_sorted else letters()
+    assert_parity(
+        lambda f: (
+            f.loc[(every, [3, 1]), :],
+            f.loc[(["b", "a"], [2, 1]), :],
+            f.loc[(["b", "b", "a"], every, np.array(["y", "x"])), ["v"]],
+            f.loc[(every, 1, ["y", "x"]), :],
+            f.loc[(every, []), :],
+            f.v.loc[(every, pd.Index([3, 1]))],
+            f.loc[["b", "a", "b"]],
+            f.xs((every, 1)),
+            f.xs((every, "x"), level=["k", "m"]),
+            f.xs((every, every)),
+        ),
+        frame,
+        ways=["eager"],
+    )
+    for wrong in (
+        lambda f: f.loc[(["a", "q"], 1), :],
+        lambda f: f.loc[(every, [1, 9]), :],
+        lambda f: f.loc[(every, 9), :],
+        lambda f: f.loc[(["c"], [1]), :],
+    ):
+        assert_same_error(wrong, frame)
+
+
+def test_slices_of_one_level():
+    frame = letters().sort_index()
+    assert_parity(lambda f: f.loc[(slice("a", "b"), slice(2, 3)), :], frame, ways=["eager"])
+    assert_same_error(lambda f: f.loc[("a", slice(1, 2)), :], letters())
