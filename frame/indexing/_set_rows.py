@@ -158,12 +158,11 @@ def _with_values(
     table = owner._table
     column = _column_of(owner, label)
     if isinstance(value, (list, tuple, np.ndarray, pd.Index, pd.api.extensions.ExtensionArray)):
-        at_flags = None if is_traced(table, flags) else _at_flags(value, flags, table)
-        if at_flags is None:
+        source = None if is_traced(table, flags) else _sources_of(len(value), flags, table)
+        if source is None:
             return None
-        if column is not None:
-            _check_held(column, value)
-        value = at_flags
+        values = pd.Series(value).array if column is None else _as_held(column, value)
+        value = values.take(source)
     is_scalar = not isinstance(value, (SeriesBase, pd.Series)) and np.ndim(value) == 0
     if column is None:
         (made,) = missing_elsewhere([as_column(value, table, label)], flags)
@@ -190,14 +189,27 @@ def _column_of(owner: Any, label: Hashable) -> Column | None:
     return owner._column(label) if label in owner._labels else None
 
 
-def _at_flags(value: Any, flags: Array, table: Any) -> Any:
-    """An array of rows that has the values where the flags are; None for another length."""
+def _sources_of(num_values: int, flags: Array, table: Any) -> np.ndarray | None:
+    """The number of the value for each flagged row; None for another number of rows, or for none.
+
+    Other rows have 0.
+    """
     positions = np.flatnonzero(np.asarray(flags)[: table.num_rows_on_host])
-    if len(positions) != len(value):
+    if not num_values or len(positions) != num_values:
         return None
     source = np.zeros(table.num_rows_on_host, np.intp)
-    source[positions] = np.arange(len(positions))
-    return pd.Series(value).array.take(source) if len(positions) else None
+    source[positions] = np.arange(num_values)
+    return source
+
+
+def _as_held(column: Column, values: Any) -> Any:
+    """Values in the dtype of a column; raises pandas' error for those that it does not hold."""
+    if column.kind == "object":
+        return pd.Series(values).array
+    # pandas may change the dtype where all rows are set, so one more row is not.
+    like = pd.Series(like_row(column)).repeat(len(values) + 1).reset_index(drop=True)
+    like.iloc[:-1] = values
+    return like.array[:-1]
 
 
 def _check_held(column: Column, value: Any) -> None:

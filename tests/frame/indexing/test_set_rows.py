@@ -134,6 +134,34 @@ def test_values_of_another_dtype_are_pandas_errors():
     assert_same_error(sets("iloc", (9, 0), 1), FRAME)
 
 
+@pytest.mark.parametrize(
+    ("values", "listed"),
+    [
+        (["x", None, "z"], [None, None]),
+        (["x", None, "z"], [np.nan, "q"]),
+        (pd.Categorical(["p", "q", None]), [None, "p"]),
+        (pd.Categorical(["p", "q", None]), [np.nan, np.nan]),
+        (pd.to_datetime(["2024-01-01", None, "2024-01-03"]), [pd.NaT, pd.Timestamp("2025-01-01")]),
+        (pd.to_datetime(["2024-01-01", None, "2024-01-03"], utc=True), [pd.NaT, pd.NaT]),
+        (pd.to_timedelta([1, None, 3], unit="D"), [pd.NaT, pd.NaT]),
+        (pd.array([1, None, 3], "Int8"), [None, 7]),
+        (pd.array([1.5, None, 3], "Float64"), [pd.NA, pd.NA]),
+        (pd.array([True, None, False], "boolean"), [None, True]),
+        (pd.array(["a", None, "b"], "string"), [None, "q"]),
+    ],
+)
+def test_missing_values_of_a_list_keep_the_dtype(values, listed):
+    frame = pd.DataFrame({"a": values})
+    for key in ([0, 2], np.array([True, False, True])):
+        assert_parity(sets("loc", (key, "a"), listed), frame, ways=["eager"])
+    assert_parity(sets("loc", (slice(None), "a"), [*listed, None]), frame, ways=["eager"])
+
+
+def test_integers_do_not_hold_a_missing_value_of_a_list():
+    for column in ("i", "b"):
+        assert_same_error(sets("loc", lambda f, c=column: (f.i > 2, c), [np.nan, np.nan]), FRAME)
+
+
 def test_integers_stay_integers_if_the_set_rows_have_values():
     def double(frame):
         frame.loc[frame["i"] > 2, "i"] *= 2
