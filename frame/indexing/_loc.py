@@ -62,7 +62,8 @@ class LabelSelection(LevelSelection, RowSelection):
 
         Differences from pandas:
             Inside `jit` rows must be selected by masks, and set to a scalar or a series. A slice of
-            labels, and a list of tuples, copy the row labels to the host, unless they are a range.
+            labels, a list of tuples, and a tuple with lists or slices copy the row labels to the
+            host, unless they are a range.
 
         Cost:
             Assignment by a mask is one choice for each column set. Setting rows by label copies the
