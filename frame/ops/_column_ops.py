@@ -100,7 +100,7 @@ def _is_nullable(side: object) -> bool:
     return isinstance(side, Column) and side.family is not None
 
 
-def _combine_nullable(op: str, a: object, b: object, num_rows: Count, names: object) -> Column:
+def _combine_nullable(op: str, a: object, b: object, num_rows: Count, names: Any) -> Column:
     """Applies an operation to a pair that may have a column of a nullable dtype."""
     if not (_is_nullable(a) or _is_nullable(b)):
         return combine(op, [(a, b)], num_rows, names)[0]

@@ -113,9 +113,10 @@ def nullable_result(op: str, a: object, b: object, result: Column) -> Column:
             if side.data is not None and side.present is not None:
                 present = jnp.broadcast_to(side.present, result.data.shape)
                 result = result.with_arrays((select(present, result.data, missing), None))
-        if op in ("truediv", "floordiv") or result.kind == "string":
-            # The left column decides: strings and others, durations by numbers of Arrow.
-            family = a.family if isinstance(a, Column) and a.kind == result.kind else family
+        # The left column decides for strings, and for durations by numbers of Arrow.
+        decides = op in ("truediv", "floordiv") or result.kind == "string"
+        if decides and isinstance(a, Column) and a.kind == result.kind:
+            return of_family(result, a.family)
         return of_family(result, family)
     if all(side.present is None for side in sides):
         return of_family(result, family)

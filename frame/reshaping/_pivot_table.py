@@ -159,7 +159,7 @@ def crosstab(
     row_names, key_names = _names(rows, rownames, "row"), _names(keys, colnames, "col")
     row_labels = [f"row_{number}" for number in range(len(rows))]
     key_labels = [f"col_{number}" for number in range(len(keys))]
-    data: dict[Hashable, Any] = dict(zip((*row_labels, *key_labels), (*rows, *keys), strict=True))
+    data: dict[str, Any] = dict(zip((*row_labels, *key_labels), (*rows, *keys), strict=True))
     frame = _common_rows(data)
     frame["values"] = 0 if values is None else values
     how: dict[str, Any] = {"aggfunc": "count", "fill_value": 0} if values is None else {}
@@ -174,13 +174,14 @@ def crosstab(
     return table
 
 
-def _common_rows(data: Mapping[Hashable, Any]) -> Any:
+def _common_rows(data: Mapping[str, Any]) -> Any:
     """A frame of series and arrays, of the rows that all series have."""
-    series = [one.rename(label) for label, one in data.items() if isinstance(one, SeriesBase)]
+    series = {label: one for label, one in data.items() if isinstance(one, SeriesBase)}
     if not series:
         return NDFrame.frame_class(data)
-    arrays = {label: one for label, one in data.items() if not isinstance(one, SeriesBase)}
-    return concat(series, axis=1, join="inner").assign(**arrays)
+    arrays = {label: one for label, one in data.items() if label not in series}
+    rows = concat(list(series.values()), axis=1, join="inner", keys=list(series))
+    return rows.assign(**arrays)
 
 
 def _normalized(table: Any, normalize: Any, margins: bool) -> Any:
