@@ -114,6 +114,7 @@ MISSING_LABELS = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:Sorting by default")
 @pytest.mark.parametrize("labels", MISSING_LABELS, ids=lambda labels: str(labels.dtype))
 def test_missing_labels_come_last_in_a_union(labels):
     left = pd.DataFrame({"x": [0, 1]}, index=labels[:2])

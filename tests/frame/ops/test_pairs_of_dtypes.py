@@ -154,7 +154,7 @@ def pairs():
             yield pytest.param(left, right, marks=marks)
 
 
-@pytest.mark.parametrize(("left", "right"), pairs())
+@pytest.mark.parametrize(("left", "right"), list(pairs()))
 def test_columns(left, right):
     check(left, right, COLUMNS[left], COLUMNS[right])
 
