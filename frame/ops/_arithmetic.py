@@ -215,7 +215,7 @@ class FrameOperatorMethods(Operators, FlexMethods, Unary, Clip, FrameBase):
         a, b = _columns_or_nan(a, positions), _columns_or_nan(b, other_positions)
         if operation.op not in LOGIC:
             return self._of(_combined(operation, a, b.columns, labels), labels)
-        # A column of only one frame is NaN in the result, whatever its type.
+        # In logic, a column of only one frame is NaN in the result, whatever its type.
         columns = [as_column(np.nan, a, None)] * len(labels)
         both = a.with_columns([a.columns[n] for n in shared])
         others = [b.columns[n] for n in shared]

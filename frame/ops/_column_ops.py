@@ -177,7 +177,7 @@ def _compare_exactly(op: str, column: Column, value: Any, num_rows: Count) -> Co
     if gap < 0:
         return constant(column, op in ("gt", "ge"))
     if gap:
-        # The value lies between two numbers, of which this one is the lower.
+        # No number of the dtype lies between this one and the greater value.
         op = {"lt": "le", "ge": "gt"}.get(op, op)
     return combine(op, [(column, Scalar(number, is_typed=True))], num_rows)[0]
 
