@@ -79,9 +79,17 @@ def from_nearer_end(
     return jnp.where(weight >= 0.5, from_high, low + part_of(distance * weight))
 
 
-def from_low_end(low: Array, high: Array, weight: Array) -> Array:
-    """Interpolates linearly, as pandas does in groups: adds to the lower row."""
-    return low + (high - low) * weight
+def from_low_end(
+    low: Array,
+    high: Array,
+    weight: Array,
+    part_of: Callable[[Array], Array] = lambda part: part,
+) -> Array:
+    """Interpolates linearly, as pandas does in groups: adds to the lower row.
+
+    `part_of` is applied to the part, as in `from_nearer_end`.
+    """
+    return low + part_of((high - low) * weight)
 
 
 def mean_of_both(low: Array, high: Array, weight: Array) -> Array:

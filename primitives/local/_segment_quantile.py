@@ -55,7 +55,8 @@ def segment_quantile(
         Work O(rows x (id and key bytes) + num_segments x quantiles): one sort. No communication.
 
     Guarantees:
-        Deterministic; the order statistics are exact. Differentiable in `x`.
+        Deterministic; the order statistics are exact, and "linear" rounds the product before the
+        sum, as pandas does. Differentiable in `x`.
 
     Example:
         >>> import jax.numpy as jnp
@@ -129,9 +130,13 @@ def quantiles_of(
     wide = dtype if dtype.itemsize >= 4 else np.dtype(np.float32)
     low, high = jnp.split(values.astype(wide), 2, axis=1)
     is_odd = (places.low & np.uint32(1)) != 0
+    # The part is rounded apart from the sum: no compiler knows that no count is negative.
+    linear = functools.partial(
+        from_low_end, part_of=lambda part: jnp.where(counts >= 0, part, jnp.zeros_like(part))
+    )
     result = between_ranks(
         low, high, places.fraction, is_odd, interpolation,
-        linear=from_low_end, midpoint=mean_of_both,
+        linear=linear, midpoint=mean_of_both,
     )  # fmt: skip
     is_nothing = (counts == 0) | jnp.isnan(q.reshape(1, -1))
     result = jnp.where(is_nothing, wide.type(np.nan), result)
