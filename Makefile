@@ -43,7 +43,7 @@ PODS_ARGS ?=
 TPU_ARGS ?=
 # XLA compiles on one core, so two workers halve the time of the tests on two.
 PYTEST_WORKERS ?= 2
-# make test MOST_PROCESSOR_SECONDS=2000 fails if the first pass takes a quarter more than that.
+# make test MOST_PROCESSOR_SECONDS=1500 fails if the first pass takes a quarter more than that.
 MOST_PROCESSOR_SECONDS ?=
 
 # What compiles fastest, in the shell: it depends on the version of jaxlib in the environment.

@@ -3,12 +3,14 @@
 
 Seconds of all processors, of the test and of the processes that it started. Where other programs
 run too they grow far less than the time on the clock, so a run can be held to a stored figure:
-`--most-processor-seconds=N` fails a run whose sum is greater than N by more than a quarter.
+`--most-processor-seconds=N` fails a run whose sum is greater than N by more than a quarter. A
+slower processor is allowed more, in proportion: a fixed piece of work is timed during the run.
 `--store-processor-seconds` writes the seconds of each test function for `budget`.
 """
 
 import collections
 import resource
+import statistics
 import time
 from collections.abc import Generator
 from pathlib import PurePosixPath
@@ -20,11 +22,22 @@ import pytest
 _KEY = "processor seconds"
 _COLLECTION = "collection"
 _ALLOWED_GROWTH = 1.25
+# Of `_fixed_work`, where the stored figure was measured.
+_STORED_SECONDS_OF_WORK = 0.0052
+_REPORTS_FOR_EACH_SAMPLE = 100
 
 
 def _processor_seconds() -> float:
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + children.ru_utime + children.ru_stime
+
+
+def _fixed_work() -> float:
+    """Does the same work each time; returns its seconds."""
+    start, total = time.process_time(), 0
+    for number in range(100_000):
+        total += number * number
+    return time.process_time() - start
 
 
 class ProcessorTime:
@@ -37,6 +50,8 @@ class ProcessorTime:
         self.seconds_of_cases: collections.Counter[str] = collections.Counter()
         self._last = _processor_seconds()
         self._unreported: list[tuple[str, float]] = []
+        self._num_reports = 0
+        self._seconds_of_work: list[float] = []
 
     def _elapsed(self) -> float:
         before, self._last = self._last, _processor_seconds()
@@ -62,6 +77,9 @@ class ProcessorTime:
         folder = PurePosixPath(report.location[0]).parent
         self.seconds[str(folder)] += float(own[-1]) if own else 0.0
         self.seconds_of_cases[report.nodeid] += float(own[-1]) if own else 0.0
+        self._num_reports += 1
+        if self.most_seconds is not None and self._num_reports % _REPORTS_FOR_EACH_SAMPLE == 1:
+            self._seconds_of_work.append(_fixed_work())
         if report.when == "setup":
             collecting = [
                 float(value) for key, value in report.user_properties if key == _COLLECTION
@@ -74,10 +92,15 @@ class ProcessorTime:
             if seconds >= 1:
                 terminalreporter.write_line(f"{seconds:8.0f} s  {folder}")
         terminalreporter.write_line(f"{self.seconds.total():8.0f} s  in all")
+        if self.most_seconds is not None:
+            terminalreporter.write_line(
+                f"The stored figure is {self.most_seconds:.0f} s, on a processor that this one is "
+                f"{self._slowness():.2f} times as slow as."
+            )
         if self._is_too_much():
             terminalreporter.write_line(
-                f"The stored figure is {self.most_seconds:.0f} s: the suite has grown by more than "
-                "a quarter. Make the tests cheaper, or store the new figure and say why.",
+                "The suite has grown by more than a quarter. Make the tests cheaper, or store the "
+                "new figure and say why.",
                 red=True,
             )
 
@@ -94,7 +117,13 @@ class ProcessorTime:
         return functions
 
     def _is_too_much(self) -> bool:
-        return (
-            self.most_seconds is not None
-            and self.seconds.total() > self.most_seconds * _ALLOWED_GROWTH
-        )
+        if self.most_seconds is None:
+            return False
+        allowed = self.most_seconds * max(self._slowness(), 1.0) * _ALLOWED_GROWTH
+        return self.seconds.total() > allowed
+
+    def _slowness(self) -> float:
+        """How much longer this processor takes than the one of the stored figure."""
+        if not self._seconds_of_work:
+            return 1.0
+        return statistics.median(self._seconds_of_work) / _STORED_SECONDS_OF_WORK

@@ -4,6 +4,7 @@
 import types
 from typing import Any
 
+import processor_time
 import pytest
 from processor_time import ProcessorTime
 
@@ -37,8 +38,13 @@ def test_folders_are_listed_by_their_time():
     assert summary(times) == ["processor time by folder", "5 s  b", "3 s  a", "8 s  in all"]
 
 
-@pytest.mark.parametrize(("seconds", "status"), [(12.0, 0), (13.0, 1)])
-def test_a_suite_that_grew_by_more_than_a_quarter_fails(seconds, status):
+@pytest.mark.parametrize(
+    ("seconds", "slowness", "status"),
+    [(12, 1, 0), (13, 1, 1), (13, 0.5, 1), (24, 2, 0), (26, 2, 1)],
+)
+def test_a_suite_that_grew_by_more_than_a_quarter_fails(seconds, slowness, status, monkeypatch):
+    work = processor_time._STORED_SECONDS_OF_WORK * slowness
+    monkeypatch.setattr(processor_time, "_fixed_work", lambda: work)
     times = ProcessorTime(10.0)
     times.pytest_runtest_logreport(report("a/test_x.py", seconds))
     session: Any = types.SimpleNamespace(exitstatus=pytest.ExitCode.OK)
