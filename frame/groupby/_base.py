@@ -272,7 +272,8 @@ class GroupByBase:
                 if operand not in positions:
                     positions[operand] = len(operands)
                     operands.append(_recoded(column) if operand[1] else column)
-                plan.append((positions[operand], spec))
+                is_kleene = spec.op in ("any", "all") and not spec.skipna and column.is_nullable
+                plan.append((positions[operand], spec._replace(is_kleene=is_kleene)))
         results = iter(self._arrays_of(operands, plan, by_segment) if plan else ())
         shown, groups = [], self._groups
         for at, spec in pairs:

@@ -21,7 +21,10 @@ from ..table._tracing import is_traced
 
 
 class Reduction(NamedTuple):
-    """A reduction and its arguments. Static under `jit`."""
+    """A reduction and its arguments. Static under `jit`.
+
+    `is_kleene`: whether a missing value makes "any" or "all" missing, unless others decide.
+    """
 
     op: str
     min_count: int = -1
@@ -29,6 +32,7 @@ class Reduction(NamedTuple):
     skipna: bool = True
     q: float = 0.5
     interpolation: str = "linear"
+    is_kleene: bool = False
 
 
 @functools.partial(

@@ -148,9 +148,13 @@ def _picked(rows: GroupedRows, spec: Reduction) -> Reducing:
 
 
 def _truth(rows: GroupedRows, spec: Reduction) -> Reducing:
-    ids = rows.present if spec.skipna else rows.segments.ids
+    ids = rows.present if spec.skipna or spec.is_kleene else rows.segments.ids
     truths = yield Request(spec.op, rows.data != rows.data.dtype.type(0), ids)
-    return truths, None
+    if not (spec.is_kleene and rows.can_miss):
+        return truths, None
+    # A missing value makes the result missing, unless others decide it.
+    is_whole = yield from rows.whole()
+    return truths, is_whole | (truths == np.bool_(spec.op == "any"))
 
 
 def _row_of(rows: GroupedRows, spec: Reduction) -> Reducing:

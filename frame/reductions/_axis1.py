@@ -56,6 +56,9 @@ def reduce_across(columns: Sequence[Column], op: str, table: Table, **arguments:
     kind = result_type(columns[0].type, op).of_family(family)
     if kind.is_time or jnp.issubdtype(reduced.value.dtype, jnp.inexact):
         return Column(reduced.value, None, kind)
+    if any(plan.is_kleene for plan in plans):
+        flags = of_family(Column(reduced.value, ~reduced.is_missing), "masked")
+        return settled(flags, table.num_rows)
     if op in ("count", "any", "all"):
         return of_family(Column(reduced.value), None if is_count else family)
     return settled(Column(reduced.value, ~reduced.is_missing, kind), table.num_rows)

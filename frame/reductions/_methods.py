@@ -209,6 +209,11 @@ class SeriesReductions(Reductions, SeriesBase):
                 return found
         check_reducible(self._only, op, self._name)
         (result,) = _results(self, op, arguments)
+        if op in LOGICAL and not skipna and is_traced(result) and self._only.is_nullable:
+            raise NotImplementedError(
+                f"{op}: inside jit a scalar cannot be NA, as it may be with skipna=False. Return "
+                f"the series frame[[{self._name!r}]].{op}(skipna=False), or call {op} outside jit."
+            )
         return shown(self, result, op) if isinstance(result, Reduced) else result
 
 
@@ -283,7 +288,7 @@ class FrameReductions(Reductions, FrameBase):
         (reduced,) = reduce_columns([columns], [plan], self._table.all_rows, self._layout)
         if is_traced(reduced):
             return self._table.unless_lost(reduced.value)
-        return host_value(*reduced, result_type(column.type, op))[0]
+        return host_value(*reduced, result_type(column.type, op), op in LOGICAL)[0]
 
     def _of_nothing(self, op: str, axis: Axis, labels: pd.Index, arguments: Options) -> Any:
         # A frame without columns: pandas computes the result.
@@ -363,7 +368,7 @@ def shown(series: SeriesBase, result: Reduced, op: str) -> Any:
     """The result for a series: a scalar of the host, or of the device inside `jit`."""
     column = _operand(series._only, op)
     if not is_traced(result):
-        return host_value(*result, result_type(column.type, op))[0]
+        return host_value(*result, result_type(column.type, op), op in LOGICAL)[0]
     if column.kind != "number" and op not in ("count", "any", "all"):
         raise in_jit(op, series._name, column)
     return series._table.unless_lost(result.value.reshape(()))
@@ -380,7 +385,7 @@ def one_each(frame: FrameBase, results: Sequence[Any], op: str, name: Hashable =
         table = traced_table(results, types, labels, op).replace(needed=frame._table.needed)
         return frame.series_class._of(table, name)
     values = [
-        host_value(*result, type)
+        host_value(*result, type, op in LOGICAL)
         if isinstance(result, Reduced)
         else host_result(result, type.kind, op)
         for result, type in zip(results, types, strict=True)

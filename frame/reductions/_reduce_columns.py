@@ -49,6 +49,7 @@ class Reduction(NamedTuple):
         missing: the encoding of a missing result: "code" for -1, "time" for NaT, or "".
         zero: the number that is false.
         dtype: the dtype that the columns are cast to.
+        is_kleene: whether a missing value makes "any" or "all" missing, unless others decide.
     """
 
     op: str
@@ -58,6 +59,7 @@ class Reduction(NamedTuple):
     missing: str
     zero: int
     dtype: np.dtype
+    is_kleene: bool = False
 
 
 class Reduced(NamedTuple):
@@ -87,7 +89,8 @@ def reduction_for(
     uses = (ddof if op in MOMENTS else 0, min_count if op in ("sum", "prod") else 0)
     if dtype is None:
         dtype = wide(np.float64) if is_of_doubles(column, op) else column.dtype
-    return Reduction(op, skipna, *uses, missing, zero, dtype)
+    is_kleene = op in ("any", "all") and not skipna and column.is_nullable
+    return Reduction(op, skipna, *uses, missing, zero, dtype, is_kleene)
 
 
 def is_of_doubles(column: Column, op: str) -> bool:
@@ -225,7 +228,7 @@ def _reduce_group(plan: Reduction, group: Sequence[int], rows: _Rows) -> Reduced
 @functools.partial(tiered, static_argnums=1)
 def reduce_rows(columns: Any, plans: tuple[Reduction, ...]) -> Reduced:
     """Reduces each row over its columns."""
-    plan = plans[0]
+    plan = next((one for one in plans if one.is_kleene), plans[0])
     rows = [present_values(*one) for one in zip(plans, columns, strict=True)]
     totals = [(_first_values(plan, *one), one[1].astype(jnp.int32)) for one in rows]
 
@@ -282,8 +285,9 @@ def present_values(plan: Reduction, column: Column) -> tuple[Array, Array]:
     all_rows = jnp.ones(column.data.shape, jnp.bool_)
     present = ~column.missing() if column.can_miss else all_rows
     if plan.op in ("any", "all"):
-        # A missing value is true, unless it has a mask.
-        present = present if plan.skipna or column.valid is not None else all_rows
+        # A missing value is true, unless it has a mask, or is nullable.
+        is_present = plan.skipna or plan.is_kleene or column.valid is not None
+        present = present if is_present else all_rows
         return column.data != column.data.dtype.type(plan.zero), present
     if plan.dtype.kind == "c" and plan.op == "sum" and not plan.skipna and column.is_float:
         present = all_rows  # Each part has a sum of its own: that of (nan + 1j) and 2j is nan + 3j.
@@ -390,6 +394,8 @@ def _finished(plan: Reduction, value: Array, count: Array, num_rows: Count) -> R
     is_missing = count < np.int32(min_counts.get(op, 1))
     if not plan.skipna and op not in ("count", "any", "all"):
         is_missing = is_missing | (count < num_rows)
+    if plan.is_kleene:
+        is_missing = (count < num_rows) & (value == np.bool_(op == "all"))
     if op == "mean":
         value = value / positive(count).astype(value.dtype)
     dtype = result_dtype(plan)

@@ -38,10 +38,12 @@ def result_type(type: ColumnType, op: str) -> ColumnType:
     return type
 
 
-def host_value(value: Any, is_missing: Any, type: ColumnType) -> Any:
+def host_value(value: Any, is_missing: Any, type: ColumnType, is_truth: bool = False) -> Any:
     """A result as an array of one element with pandas' dtype."""
     data: Any = host_array(value).reshape(1)
     if type.kind == "number" and data.dtype.kind not in "fc" and bool(host_array(is_missing)):
+        if is_truth:
+            return pd.array([pd.NA], "boolean")
         missing = [np.nan] if type.family is None else pd.array([pd.NA], type.nullable(data.dtype))
         return np.array(missing) if type.family is None else missing
     shown = to_host(Column(data, None, type), 1)
