@@ -12,6 +12,7 @@ from ..table._column import Column, as_floats
 from ..table._column_labels import Labels
 from ..table._take import look_up_rows, settled, take_columns
 from ..table._types import Options
+from ..table._user_functions import known_reduction
 from ._base import SELECTIONS, GroupByBase
 from ._called_functions import GroupByApply, reduced_by_user, transformed_by_user
 from ._grouped_column import Reduction
@@ -23,7 +24,6 @@ from ._user_functions import (
     SegmentFunction,
     UserFunction,
     is_of_user,
-    known_reduction,
     reduce_segments,
 )
 
@@ -241,7 +241,7 @@ class GroupByAggregation(GroupByApply, GroupByReductions, GroupByRows):
         grouped = self
         if kwargs.pop("numeric_only", False) and not self._is_series:
             grouped = self._numeric()
-        if unknown := set(kwargs) - set(Reduction._fields[1:]):
+        if unknown := set(kwargs) - set(Reduction._fields).difference(("op", "is_kleene")):
             first = min(unknown)
             raise TypeError(f"transform({how.op!r}) got an unexpected argument {first!r}")
         how = how._replace(**kwargs)

@@ -7,11 +7,10 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
-import numpy as np
 
 from ...primitives.staging import tiered
 from ..table._column import Array
-from ..table._types import Function
+from ..table._user_functions import known_reduction
 from ._grouped_column import Segments
 
 
@@ -79,28 +78,7 @@ class UserFunction(NamedTuple):
         return self.function(group, *self.args, **self.kwargs)
 
 
-def known_reduction(function: Function) -> tuple[str, dict[str, Any]] | None:
-    """The name and arguments of the reduction that a NumPy, JAX or Python function computes."""
-    try:
-        return _KNOWN.get(function)
-    except TypeError:
-        return None
-
-
 def is_of_user(function: object) -> bool:
     """Whether a function is called for each group. NumPy's reductions are not."""
     is_wrapped = isinstance(function, (SegmentFunction, UserFunction))
     return callable(function) and not is_wrapped and known_reduction(function) is None
-
-
-_KNOWN: dict[Any, tuple[str, dict[str, Any]]] = {
-    **{len: ("size", {}), np.size: ("size", {}), min: ("min", {}), max: ("max", {})},
-    **{function: (function.__name__, {"skipna": False}) for function in (sum, any, all)},
-    **{
-        getattr(module, name): (name, {})
-        for module in (np, jnp)
-        for name in ("sum", "prod", "mean", "median", "min", "max", "any", "all")
-    },
-    # NumPy divides by the number of values.
-    **{getattr(module, op): (op, {"ddof": 0}) for module in (np, jnp) for op in ("std", "var")},
-}

@@ -80,7 +80,9 @@ class Operators(NDFrame):
         self: Any, ufunc: np.ufunc, method: str, *inputs: object, **how: object
     ) -> Any:
         if method == "reduce" and ufunc.__name__ in UFUNC_REDUCTIONS:
-            return getattr(self, UFUNC_REDUCTIONS[ufunc.__name__])(**{"axis": 0, **how})
+            # As in NumPy, nothing is skipped.
+            reduce = getattr(self, UFUNC_REDUCTIONS[ufunc.__name__])
+            return reduce(**{"axis": 0, "skipna": False, **how})
         if method != "__call__" or how or not hasattr(jnp, ufunc.__name__) or ufunc.nout > 1:
             raise NotImplementedError(
                 f"np.{ufunc.__name__}: frames and series only support plain calls of functions "

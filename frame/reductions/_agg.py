@@ -13,6 +13,7 @@ from ..table._column_labels import Labels
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._tracing import is_traced
 from ..table._types import Axis, Options
+from ..table._user_functions import is_of_numpy, known_reduction
 from ._results import table_of_frame, table_of_series, traced_table
 
 
@@ -53,9 +54,15 @@ def apply_one(of: NDFrame, func: object, args: Any, rest: Any) -> Any:
         return method(*args, **rest) if callable(method) else method
     if not callable(func):
         raise TypeError(f"agg: func must be a name, a function, a list or a dict, got {func!r}")
-    if getattr(np, getattr(func, "__name__", ""), None) is func and hasattr(of, func.__name__):
-        return getattr(of, func.__name__)(*args, **rest)
+    name, how = _method_of(func) if is_of_numpy(func) else ("", {})
+    if callable(getattr(type(of), name, None)):
+        return getattr(of, name)(*args, **how, **rest)
     return func(of, *args, **rest)
+
+
+def _method_of(func: Any) -> tuple[str, Options]:
+    """The method that computes what a function of NumPy does, if there is one of the name."""
+    return known_reduction(func) or (func.__name__, {})
 
 
 def _series_of_scalars(of: NDFrame, values: Sequence[Any], labels: pd.Index, name: object) -> Any:
@@ -184,7 +191,8 @@ class FrameAggregation(Transformation, FrameBase):
                 for label, one in func.items()
             }
             return self._joined(parts)
-        if isinstance(func, str) or getattr(np, getattr(func, "__name__", ""), None) is func:
+        is_method = is_of_numpy(func) and callable(getattr(type(self), _method_of(func)[0], None))
+        if isinstance(func, str) or is_method:
             return apply_one(self, func, args, named)
         parts = {
             label: _in_family(self._series_at(position).agg(func, 0, *args, **named), column, func)
@@ -201,6 +209,11 @@ class FrameAggregation(Transformation, FrameBase):
         for name, (label, one) in named_pairs(named).items():
             check_labels([label], self._labels)
             value = self._series_at(self._labels.position(label)).agg(one)
+            if isinstance(value, NDFrame):
+                raise NotImplementedError(
+                    f"agg: the function of {name!r} must reduce the column to a scalar. Use assign "
+                    "for columns of rows."
+                )
             parts.setdefault(label, {})[name] = value
         columns = {label: pd.Series(values) for label, values in parts.items()}
         frame = pd.concat(columns, axis=1).reindex(list(named))

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from ..table._arguments import axis_number, check_flag
+from ..table._arguments import axis_number, check_flag, check_rest
 from ..table._by_pandas import by_pandas
 from ..table._column import Column
 from ..table._column_labels import frame_of_labels
@@ -108,16 +108,18 @@ class SeriesQuantiles(SeriesBase):
             return shown(self, quantiles[0], "quantile")
         return self._like(_table_of(quantiles, self._table, q_array))
 
-    def argmin(self, axis: Axis = None, skipna: bool = True) -> Any:
+    def argmin(self, axis: Axis = None, skipna: bool = True, **rest: object) -> Any:
         """The position of the first least value; -1 inside `jit` if there is no value.
 
         Raises:
             ValueError: there is no value.
         """
+        check_rest("argmin", rest)
         return self._position("argmin", axis, skipna)
 
-    def argmax(self, axis: Axis = None, skipna: bool = True) -> Any:
+    def argmax(self, axis: Axis = None, skipna: bool = True, **rest: object) -> Any:
         """The position of the first greatest value; see `argmin`."""
+        check_rest("argmax", rest)
         return self._position("argmax", axis, skipna)
 
     def idxmin(self, axis: Axis = 0, skipna: bool = True) -> Any:

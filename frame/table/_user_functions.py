@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
@@ -219,3 +220,30 @@ def traced_call(call: Function) -> Any:
     if asked:
         raise UntraceableError(f"the function calls {asked[0]} of a traced number")
     return result
+
+
+def known_reduction(function: Function) -> tuple[str, dict[str, Any]] | None:
+    """The name and arguments of the reduction that a NumPy, JAX or Python function computes."""
+    try:
+        return _KNOWN.get(function)
+    except TypeError:
+        return None
+
+
+def is_of_numpy(function: object) -> bool:
+    """Whether a function is one of NumPy's, by its own name."""
+    return getattr(np, getattr(function, "__name__", ""), None) is function
+
+
+_KNOWN: dict[Any, tuple[str, dict[str, Any]]] = {
+    **{len: ("size", {}), np.size: ("size", {}), min: ("min", {}), max: ("max", {})},
+    **{function: (function.__name__, {"skipna": False}) for function in (sum, any, all)},
+    **{
+        getattr(module, name): (name, {})
+        for module in (np, jnp)
+        for name in ("sum", "prod", "mean", "min", "max", "any", "all")
+    },
+    # NumPy divides by the number of values, and calls no method for a median.
+    **{getattr(module, op): (op, {"ddof": 0}) for module in (np, jnp) for op in ("std", "var")},
+    **{module.median: ("median", {"skipna": False}) for module in (np, jnp)},
+}

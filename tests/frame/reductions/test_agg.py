@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same_error
+from jaxframes.frame import JaxFrame
 
 
 def spread(s):
@@ -78,3 +79,30 @@ def test_the_labels_of_columns_keep_their_names():
 def test_counts_of_nullable_columns_are_integers(names):
     frame = pd.DataFrame({"i": pd.Series([1, None], dtype="Int64"), "v": [1, 2]})
     assert_parity(lambda f: f.agg(names), frame, ways=["eager"])
+
+
+NUMPY_FUNCTIONS = (np.sum, np.mean, np.median, np.min, np.std, np.var, np.size, np.ptp, np.argmax)
+
+
+def test_functions_of_numpy_divide_and_skip_as_numpy_does():
+    """np.std divides by the number of values, and np.median and np.ptp of a NaN are NaN."""
+    frame = pd.DataFrame({"x": [np.nan, 1.0, 2.0, 3.0, np.nan, 5.5], "i": range(6)})
+    frame["k"] = [1, 1, 2, 2, 3, 3]
+    for function in NUMPY_FUNCTIONS:
+        assert_parity(
+            lambda f, g=function: (f.x.agg(g), f.agg(g), f.agg([g]), f.agg({"x": g})),
+            frame,
+            ways=["eager"],
+        )
+    for function in (np.median, np.std, np.size):
+        for column in ("x", "i"):
+            assert_parity(
+                lambda f, g=function, c=column: f.groupby("k")[c].agg(g), frame, ways=["eager"]
+            )
+    assert_parity(lambda f: (np.ptp(f.x), np.ptp(f.i), np.argmax(f.x)), frame, ways=["eager"])
+
+
+def test_a_named_result_is_a_scalar():
+    frame = JaxFrame({"x": [1.0, 2.0]})
+    with pytest.raises(NotImplementedError, match="'a' must reduce the column to a scalar"):
+        frame.agg(a=("x", np.cumsum))
