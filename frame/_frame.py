@@ -19,6 +19,7 @@ from .table._lazy_base import check_evaluated
 from .table._ndframe import NDFrame, SeriesBase
 from .table._table import Table, as_count
 from .table._types import DtypeLike, Sharding
+from .table._user_functions import as_pandas
 
 
 class JaxFrame(FrameQuery, FramePlanning, EagerFrame):
@@ -82,6 +83,7 @@ class JaxSeries(EagerSeries):
     ):
         layout = layout_of(sharding, "JaxSeries")
         check_evaluated(data, "JaxSeries")
+        index = as_pandas(index)
         if isinstance(data, SeriesBase):
             given: Any = data
             given = given if index is None else given.reindex(index)

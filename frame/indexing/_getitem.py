@@ -328,7 +328,9 @@ class SeriesSelection(SeriesBase, RowSelection):
         is_by_position = isinstance(key, slice) and all(
             end is None or _is_position(end) for end in (key.start, key.stop, key.step)
         )
-        set_rows(self, "iloc" if is_by_position else "loc", key, value)
+        # As in pandas, only a mask aligns the labels of the values.
+        indexer = "iloc" if is_by_position else "loc"
+        set_rows(self, indexer, key, value, aligns=is_mask(key))
 
     def update(self, other: object) -> None:
         """Sets the values that another series has and does not miss, by label, on the host."""

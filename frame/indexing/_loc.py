@@ -48,7 +48,7 @@ class LocIndexer:
 
     def __setitem__(self, key: object, value: object) -> None:
         warn_of_chained(sys.getrefcount(self._of), self._of, OF_INDEXER)
-        set_rows(self._of, "loc", key, value)
+        set_rows(self._of, "loc", key, value, aligns=True)
 
 
 class LabelSelection(LevelSelection, RowSelection):

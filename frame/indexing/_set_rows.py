@@ -31,7 +31,9 @@ _ON_HOST = "of rows that are added, repeated or set by a table"
 _INSTEAD = "Use concat() to add rows, and a mask or a column at a time to set values."
 
 
-def set_rows(owner: Any, indexer: str, key: object, value: object) -> None:
+def set_rows(
+    owner: Any, indexer: str, key: object, value: object, *, aligns: bool = False
+) -> None:
     """Sets the rows, and columns, of a key of `loc` or `iloc`.
 
     Args:
@@ -39,8 +41,17 @@ def set_rows(owner: Any, indexer: str, key: object, value: object) -> None:
         indexer: "loc" or "iloc".
         key: rows, or a pair of rows and columns.
         value: a scalar, a series, an array or a list.
+        aligns: whether rows get the value of a series that has their label; otherwise its values
+            in their order.
     """
     key, value = apply_if_callable(key, owner), apply_if_callable(value, owner)
+    if not aligns and isinstance(value, (SeriesBase, pd.Series)):
+        if is_traced(value, owner._table):
+            raise NotImplementedError(
+                f"{indexer}: inside jit the values of a series are set by label, so the rows must "
+                "be given by a mask. Or write frame[column] = frame[column].where(~mask, value)."
+            )
+        value = as_pandas(value).array
     rows, columns = _parts_of(owner, key)
     rows = evaluated(apply_if_callable(rows, owner), owner)
     labels = _names_of(owner, indexer, columns)

@@ -31,7 +31,10 @@ class FrameAssignment(FrameBase):
         # From Python 3.12 on a slice is hashable.
         if isinstance(label, slice) or is_expression(label) or is_mask(label):
             is_by_position = isinstance(label, slice) and not isinstance(label.start, str)
-            set_rows(self, "iloc" if is_by_position else "loc", label, value)
+            # As in pandas, only a table aligns its labels.
+            aligns = isinstance(value, (FrameBase, pd.DataFrame))
+            indexer = "iloc" if is_by_position else "loc"
+            set_rows(self, indexer, label, value, aligns=aligns)
             return
         if not isinstance(label, Hashable):
             raise TypeError(f"unhashable type: {type(label).__name__!r}. Name one column.")

@@ -40,6 +40,7 @@ def table_of_data(
 ) -> tuple[Table, Labels]:
     """Builds the table and the labels of `JaxFrame(data, ...)`."""
     layout = layout_of(sharding, "JaxFrame")
+    index = as_pandas(index)
     if isinstance(data, SeriesBase):
         data, columns = _frame_of_series(data, columns)
     if isinstance(data, FrameBase):

@@ -149,3 +149,10 @@ def test_wrong_labels_are_pandas_errors():
     assert_same_error(lambda f: f.set_index(["x"]).set_index(np.arange(3)), frame)
     with pytest.raises(AttributeError, match="frame\\['z'\\]"):
         on_device(frame).z = 1
+
+
+def test_a_series_as_labels_keeps_its_name_and_categories():
+    for labels in (pd.Series([3, 4], name="b"), pd.Series(["v", "w"], dtype="category", name="c")):
+        assert_parity(lambda f, at: type(f)({"x": [1, 2]}, index=at),
+                      mixed_frame()[:2], labels, ways=["eager"])  # fmt: skip
+        assert_parity(lambda s, at: type(s)([1, 2], index=at), labels, labels, ways=["eager"])

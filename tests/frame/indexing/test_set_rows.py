@@ -207,3 +207,34 @@ def test_chained_assignment_warns_as_in_pandas():
             part = frame[frame["i"] > 2]
             part["x"] = 0.0
             part.loc[0, "x"] = 1.0
+
+
+def test_only_labels_and_masks_align_a_series_with_the_rows():
+    """Positions, slices and lists of labels take its values in their order."""
+    series = pd.Series([1, 2, 3, 4, 5], index=[*"abcde"])
+    values = pd.Series([10, 20, 30], index=[*"dcb"])
+
+    def set_with(key, indexer=None):
+        def change(f, v):
+            changed = f.copy()
+            (getattr(changed, indexer) if indexer else changed)[key(f)] = v
+            return changed
+
+        return change
+
+    for key, indexer in [
+        (lambda f: slice(1, 4), "iloc"), (lambda f: [3, 1, 2], "iloc"),
+        (lambda f: slice(1, 4), None), (lambda f: slice("b", "d"), None),
+        (lambda f: ["b", "c", "d"], None), (lambda f: slice("b", "d"), "loc"),
+        (lambda f: (f > 1) & (f < 5), "loc"), (lambda f: (f > 1) & (f < 5), None),
+    ]:  # fmt: skip
+        assert_parity(set_with(key, indexer), series, values, ways=["eager"])
+    frame = pd.DataFrame({"x": [1, 2, 3], "y": [4, 5, 6]})
+    values = pd.Series([10, 20], index=[2, 1])
+    for key, indexer in [
+        (lambda f: (slice(1, 3), 0), "iloc"), (lambda f: (slice(1, 2), "x"), "loc"),
+        (lambda f: f.x > 1, None), (lambda f: slice(1, 3), None),
+    ]:  # fmt: skip
+        assert_parity(set_with(key, indexer), frame, values, ways=["eager"])
+    with pytest.raises(NotImplementedError, match="rows must be given by a mask"):
+        jax.jit(set_with(lambda f: slice(0, 2), "iloc"))(on_device(series), on_device(series[:2]))
