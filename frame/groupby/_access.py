@@ -58,6 +58,10 @@ class GroupByAccess(GroupByBase):
         keys = self._keys_on_host("get_group")
         if keys.nlevels > 1 and not isinstance(name, tuple):
             raise ValueError("must supply a tuple to get_group with multiple grouping keys")
+        if keys.nlevels > 1 and isinstance(name, tuple) and len(name) != keys.nlevels:
+            raise ValueError(
+                "must supply a same-length tuple to get_group with multiple grouping keys"
+            )
         key = name
         if self._has_wrapped_keys:
             if not isinstance(name, tuple) or len(name) != 1:

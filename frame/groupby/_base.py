@@ -287,6 +287,8 @@ class GroupByBase:
                 shown.append(result)
                 continue
             data, valid = next(results)
+            if spec.op == "quantile" and column.is_nullable and column.is_float:
+                data = data.astype(column.dtype)
             # Without empty groups and missing values, every group has a value.
             all_valid = not column.can_miss and not groups.may_be_empty and spec.min_count <= 1
             result = Column(data, None if all_valid else valid, _type_of(column, spec.op))

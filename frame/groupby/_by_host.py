@@ -54,8 +54,8 @@ def _key(grouped: GroupByBase, key: Any, source: Any) -> Any:
 
 def reduced_on_host(grouped: GroupByBase, position: int, function: Function) -> Column:
     """The value of each group that a function of a column's groups returns."""
-    groups, table = grouped._groups, grouped._table
-    rows: Any = grouped._source._make_series(table.columns[position], None, table).to_pandas()
+    groups, table, name = grouped._groups, grouped._table, grouped._source._names[position]
+    rows: Any = grouped._source._make_series(table.columns[position], name, table).to_pandas()
     # By number, because groups may have no rows, and bins of time have no column of keys.
     numbers = pd.Categorical.from_codes(
         host_array(groups.group_ids)[: len(rows)], categories=range(int(groups.count))

@@ -24,7 +24,7 @@ def _called(
 def reduced_by_user(grouped: GroupByBase, position: int, how: UserFunction) -> Column:
     """The value of each group that a function of a column's groups returns."""
     column = grouped._table.columns[position]
-    series = grouped._source._make_series(column, None, grouped._table)
+    series = grouped._source._make_series(column, grouped._source._names[position], grouped._table)
     return _called(
         grouped,
         "agg",

@@ -31,9 +31,7 @@ _ON_HOST = "of rows that are added, repeated or set by a table"
 _INSTEAD = "Use concat() to add rows, and a mask or a column at a time to set values."
 
 
-def set_rows(
-    owner: Any, indexer: str, key: object, value: object, *, aligns: bool = False
-) -> None:
+def set_rows(owner: Any, indexer: str, key: object, value: object, *, aligns: bool = False) -> None:
     """Sets the rows, and columns, of a key of `loc` or `iloc`.
 
     Args:

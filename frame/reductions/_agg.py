@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several reductions at once, by name or by function."""
 
+import functools
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
@@ -19,6 +20,8 @@ from ._results import table_of_frame, table_of_series, traced_table
 
 def name_of(func: object) -> Hashable:
     """Returns the label of a reduction in a result."""
+    if isinstance(func, functools.partial):
+        return name_of(func.func)
     return func if isinstance(func, str) else getattr(func, "__name__", repr(func))
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """groupby.agg, aggregate, transform and functions of segments."""
 
+import functools
+
 import jax
 import numpy as np
 import pandas as pd
@@ -157,3 +159,10 @@ def test_wrong_arguments_are_pandas_errors():
     for wrong in (lambda: ours.agg(last, engine="jax"), lambda: ours.apply(len, engine="jax")):
         with pytest.raises(NotImplementedError, match="segment_function"):
             wrong()
+
+
+def test_functions_see_the_name_of_the_column_and_partials_have_that_of_theirs():
+    frame = pd.DataFrame({"k": [1, 1, 2], "x": [1.0, 2.0, 4.0], "y": [3.0, 5.0, 9.0]})
+    assert_parity(lambda f: f.groupby("k").agg(lambda g: g.name), frame, ways=["eager"])
+    low, high = (functools.partial(np.percentile, q=q) for q in (10, 90))
+    assert_parity(lambda f: f.groupby("k").agg({"x": [low, high]}), frame, ways=["eager"])

@@ -51,3 +51,9 @@ def test_one_number_between_zero_and_one():
     assert_same_error(lambda f: f.groupby("k").x.quantile(0.1, interpolation="bogus"), frame)
     with pytest.raises(NotImplementedError, match="q must be one number inside jit"):
         jax.jit(lambda f: f.groupby("k").quantile([0.1, 0.9]))(JaxFrame(frame))
+
+
+def test_nullable_floats_keep_their_dtype():
+    for dtype in ("Float32", "float[pyarrow]", "Float64", "Int64"):
+        frame = pd.DataFrame({"k": [1, 1, 2], "x": pd.array([1, 2, 3], dtype=dtype)})
+        assert_parity(lambda f: f.groupby("k")["x"].quantile(0.25), frame, ways=["eager"])
