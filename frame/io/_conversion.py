@@ -56,7 +56,8 @@ class Conversion(NDFrame):
                 "Unable to avoid copy while creating an array as requested: the values are on a "
                 "device. Use copy=None."
             )
-        return self.to_pandas().to_numpy(dtype=dtype)
+        # A copy that is asked for is the caller's, to change.
+        return self.to_pandas().to_numpy(dtype=dtype, copy=bool(copy))
 
 
 class FrameConversion(FrameBase, Conversion):

@@ -76,6 +76,10 @@ class Operators(NDFrame):
     def __matmul__(self, other: object) -> Any:
         return self.dot(other)
 
+    def __rmatmul__(self: Any, other: object) -> Any:
+        turned = np.transpose(np.asarray(other))
+        return self.dot(turned) if self.ndim == 1 else self.T.dot(turned).T
+
     def __array_ufunc__(
         self: Any, ufunc: np.ufunc, method: str, *inputs: object, **how: object
     ) -> Any:
@@ -96,6 +100,8 @@ class Operators(NDFrame):
         right: Any
         left, right = (x[()] if isinstance(x, np.ndarray) and not x.ndim else x for x in inputs)
         is_reflected = not isinstance(left, NDFrame)
+        if ufunc is np.matmul:
+            return right.__rmatmul__(left) if is_reflected else left @ right
         if isinstance(left, SeriesBase) and isinstance(right, FrameBase):
             left, right, is_reflected = right, left, True
         mine: Any

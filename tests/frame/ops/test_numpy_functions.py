@@ -4,7 +4,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from frame_parity import assert_parity, assert_same_error
+from frame_parity import assert_parity, assert_same_error, on_device
 
 FRAME = pd.DataFrame({"a": [1.5, -2.25, 4.0], "b": [3, 4, 1]})
 FUNCTIONS = (
@@ -53,3 +53,21 @@ def test_arguments_that_are_not_supported_are_pandas_errors():
         lambda f: f.a.sum(bogus=1),
     ):
         assert_same_error(call, FRAME)
+
+
+def test_products_of_matrices():
+    frame = pd.DataFrame({"x": [1.0, 2.0], "y": [3.0, 4.0]})
+
+    def products(f):
+        square = np.arange(4.0).reshape(2, 2)
+        return np.matmul(f.x, f.y), square @ f.x, [1.0, 2.0] @ f.x, square @ f, np.matmul(f, square)
+
+    assert_parity(products, frame, ways=["eager"])
+
+
+def test_an_array_that_is_a_copy_may_be_changed():
+    series = on_device(pd.Series([1.0, np.nan]))
+    np.testing.assert_array_equal(np.nan_to_num(series), [1.0, 0.0])
+    copied = np.array(series)
+    copied[0] = 5.0
+    assert series.tolist()[0] == 1.0
