@@ -43,7 +43,7 @@ class LocIndexer:
         if is_pair and index.num_levels > 1 and is_row_key(self._of, key):
             is_pair = False
         rows, columns = key if is_pair else (key, slice(None))
-        rows = apply_if_callable(rows, self._of)
+        rows, columns = (apply_if_callable(one, self._of) for one in (rows, columns))
         return self._of._columns_of(columns)._rows_at(rows)
 
     def __setitem__(self, key: object, value: object) -> None:

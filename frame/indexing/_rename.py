@@ -17,6 +17,8 @@ from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._row_index import RowIndex
 from ..table._suggestions import the_columns
 from ..table._types import Axis, LevelOrLevels
+from ..table._user_functions import as_pandas
+from ._set_rows import with_first_rows
 from ._shape import columns_after, relabelled
 
 
@@ -188,6 +190,7 @@ class FrameRenaming(FrameBase, Renaming):
             index = mapper
         if columns is None and index is None:
             raise TypeError("must pass an index to rename")
+        index, columns = as_pandas(index), as_pandas(columns)
         named = self if index is None else self._with_renamed_rows(index, level, errors)
         if columns is None:
             return named
@@ -222,9 +225,11 @@ class FrameRenaming(FrameBase, Renaming):
         """Inserts a column at a position."""
         empty = frame_of_labels(self._labels.index)
         empty.insert(loc, column, np.empty(0), allow_duplicates=allow_duplicates)
-        columns = list(self._table.columns)
-        columns.insert(int(loc), as_column(one_column(value), self._table, column))
-        self._table, self._labels = self._table.with_columns(columns), Labels(empty.columns)
+        value = one_column(value)
+        table = with_first_rows(self, value)
+        columns = list(table.columns)
+        columns.insert(int(loc), as_column(value, table, column))
+        self._table, self._labels = table.with_columns(columns), Labels(empty.columns)
 
     def _drop_columns(self, columns: object, level: LevelOrLevels, errors: Any) -> Self:
         named: Any = [columns] if type(columns) is str else columns
@@ -280,8 +285,8 @@ class SeriesRenaming(SeriesBase, Renaming):
         The labels of rows are renamed on the host, and not inside `jit`.
         """
         axis_number(axis or 0, self)
-        if callable(index) or isinstance(index, (dict, pd.Series)):
-            return self._with_renamed_rows(index, level, errors)
+        if callable(index) or isinstance(index, (dict, pd.Series, SeriesBase)):
+            return self._with_renamed_rows(as_pandas(index), level, errors)
         if isinstance(index, (list, np.ndarray)):
             raise TypeError(f"Series.name must be a hashable type, got {type(index).__name__}.")
         return self._of(self._table, index)

@@ -21,6 +21,7 @@ from ..table._column import Array, Column
 from ..table._expressions import apply_if_callable, evaluated
 from ..table._filter import filter_rows
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._table import Table
 from ..table._take import missing_elsewhere, settled
 from ..table._to_host import to_host
 from ..table._tracing import is_traced
@@ -68,6 +69,23 @@ def set_rows(owner: Any, indexer: str, key: object, value: object, *, aligns: bo
         return
     for label, column in zip(labels, columns_made, strict=True):
         _hold(owner, label, column)
+
+
+def with_first_rows(frame: Any, value: Any) -> Table:
+    """The table that gets a column: as in pandas, one without rows gets those of the values."""
+    table = frame._table
+    if not pd.api.types.is_list_like(value) or is_traced(table.index, table.num_rows):
+        return table
+    is_labelled = isinstance(value, (SeriesBase, pd.Series))
+    if isinstance(value, SeriesBase):
+        other = value._table
+        if other.num_rows is table.num_rows or is_traced(other.index, other.num_rows):
+            return table
+    if table.num_rows_on_host or not len(value):
+        return table
+    index = value.index if is_labelled else pd.RangeIndex(len(value))
+    name = table.index.names[0]
+    return frame.reindex(index if name is None else index.rename(name))._table
 
 
 def set_where(owner: Any, mask: object, value: object) -> None:

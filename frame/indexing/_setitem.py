@@ -13,7 +13,7 @@ from ..table._expressions import apply_if_callable, evaluated, is_expression
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._table import either_needed
 from ._chained import OF_OBJECT, warn_of_chained
-from ._set_rows import set_rows, set_where, update_rows
+from ._set_rows import set_rows, set_where, update_rows, with_first_rows
 
 
 class FrameAssignment(FrameBase):
@@ -39,14 +39,15 @@ class FrameAssignment(FrameBase):
         if not isinstance(label, Hashable):
             raise TypeError(f"unhashable type: {type(label).__name__!r}. Name one column.")
         value = one_column(evaluated(value, self))
-        column = as_column(value, self._table, label)
-        columns = list(self._table.columns)
+        table = with_first_rows(self, value)
+        column = as_column(value, table, label)
+        columns = list(table.columns)
         if label in self._labels:
             columns[self._labels.position(label)] = column
         else:
             columns.append(column)
             self._labels = self._labels.with_label(label)
-        self._table = self._table.with_columns(columns)
+        self._table = table.with_columns(columns)
         if isinstance(value, SeriesBase):
             needed = either_needed(self._table.needed, value._table.needed)
             self._table = self._table.replace(needed=needed)

@@ -25,6 +25,7 @@ from ..table._table import Count, is_row
 from ..table._take import settled
 from ..table._tracing import at_once, is_traced
 from ..table._units import in_zone, with_unit
+from ..table._user_functions import as_pandas
 from ..table._zones import zone_label
 from ._cast_lists import cast_to_lists, is_of_lists
 from ._nullable_values import cast_nullable, casts_nullable
@@ -215,6 +216,7 @@ class Cast(NDFrame):
         return self._with_columns(columns)
 
     def _dtypes_by_position(self, dtype: object) -> dict[int, Any]:
+        dtype = as_pandas(dtype)
         if not isinstance(dtype, (Mapping, pd.Series)):
             return dict.fromkeys(range(len(self._names)), as_dtype(dtype))
         if not isinstance(self, FrameBase):

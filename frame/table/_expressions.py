@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Evaluation of expressions and functions that stand in place of a column or a mask."""
 
+from collections.abc import KeysView, ValuesView
 from typing import Any
 
 import pandas as pd
@@ -23,6 +24,11 @@ def evaluated(value: object, frame: NDFrame) -> Any:
 
 
 def apply_if_callable(value: object, frame: NDFrame) -> Any:
-    """Evaluates an expression or calls a function; returns other values as they are."""
+    """Evaluates an expression, calls a function, and lists what a range or a view of a dict has.
+
+    Other values stay as they are.
+    """
     value = evaluated(value, frame)
+    if isinstance(value, (range, KeysView, ValuesView)):
+        return list(value)
     return value(frame) if callable(value) else value

@@ -132,3 +132,42 @@ def test_several_columns_inside_jit():
     for label, value in ((["x", "k"], lambda f: [f.x, f.k]), ("x", lambda f: {0: 1})):
         with pytest.raises(NotImplementedError, match=r"Set each|labels"):
             jax.jit(setting((label, value)))(on_device(FRAME))
+
+
+def test_a_frame_without_rows_gets_those_of_the_first_column():
+    empty = pd.DataFrame({"x": [1.0], "s": ["a"]}, index=pd.Index([7], name="n"))[:0]
+
+    def filled(f):
+        made = type(f)()
+        made["a"] = [1, 2]
+        made["b"] = "x"
+        labelled = type(f)(columns=["u", "v"])
+        labelled["u"] = f.assign(y=[3, 4]).y.set_axis(["p", "q"])
+        inserted = type(f)()
+        inserted.insert(0, "c", np.arange(3))
+        return f.assign(y=[1, 2]), made, labelled, inserted, f.assign(y=5)
+
+    assert_parity(filled, empty, ways=["eager"])
+
+
+def test_ranges_and_views_of_dicts_are_lists_of_keys():
+    frame = pd.DataFrame(np.arange(12.0).reshape(3, 4))
+
+    def chosen(f):
+        changed = f.copy()
+        changed.loc[range(2), range(1, 3)] = -1.0
+        changed["r"] = range(3)
+        keys = {1: "x", 2: "y"}
+        return f.loc[range(2)], f.iloc[range(2)], f[keys.keys()], f.loc[keys.keys()], changed
+
+    assert_parity(chosen, frame, ways=["eager"])
+
+
+def test_series_name_labels_and_dtypes():
+    frame = pd.DataFrame({"x": [1, 2], "y": [3, 4]}, index=["a", "b"])
+    texts, dtypes = pd.Series({"a": "z", "x": "w"}), pd.Series({"x": "float64"})
+
+    def renamed(f, t, d):
+        return f.rename(index=t, columns=t), f.x.rename(t), f.astype(d)
+
+    assert_parity(renamed, frame, texts, dtypes, ways=["eager"])
