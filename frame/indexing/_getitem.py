@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`[]`, `iloc`, `head`, `tail` and `take`: selection of columns and rows."""
 
+import contextlib
 import sys
 from collections.abc import Hashable, Iterable
 from typing import Any, Self
@@ -313,7 +314,17 @@ class SeriesSelection(SeriesBase, RowSelection):
         return value
 
     def __getattr__(self, name: str) -> Any:
+        # As in pandas, the label of a row is an attribute.
+        if not name.startswith("_") and self._has_named_rows():
+            with contextlib.suppress(KeyError):
+                return self.loc[name]
         return _absent_attribute(self, "JaxSeries", name)
+
+    def _has_named_rows(self) -> bool:
+        index = self._table.index
+        if index.is_range or index.num_levels > 1 or is_traced(index, self._table.num_rows):
+            return False
+        return index.levels[0].kind in ("string", "category", "object")
 
     def __getitem__(self, key: object) -> Any:
         key = apply_if_callable(key, self)

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads and writes comma-separated values through Arrow."""
 
+import io
 import os
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from pandas.api.extensions import no_default
 from pyarrow import csv
@@ -179,7 +181,8 @@ class FrameCsv(FrameBase):
         path_or_buf: Any = None,
         *,
         sep: str = ",",
-        header: bool = True,
+        columns: Sequence[Hashable] | None = None,
+        header: bool | Sequence[str] = True,
         index: bool = True,
         compression: object = "infer",
         storage_options: Mapping[str, object] | None = None,
@@ -194,7 +197,8 @@ class FrameCsv(FrameBase):
         Args:
             path_or_buf: a path, a URL or a file; None for a string.
             sep: the separator.
-            header: whether to write the labels of columns.
+            columns: the labels of the columns to write; all by default.
+            header: whether to write the labels of columns, or other labels in their place.
             index: whether to write the labels of rows.
             compression: "gzip", "bz2", "zip", "xz", "zstd", "lz4" or None; by default what the end
                 of the name says.
@@ -205,8 +209,13 @@ class FrameCsv(FrameBase):
             Arrow formats the values: bools are true and false, 1.0 is 1, timedeltas are counts of
             their unit, and strings are quoted if necessary.
         """
+        named: Any = self if columns is None else self[list(columns)]
+        if not isinstance(header, (bool, np.bool_)):
+            if len(header) != len(named._labels):
+                raise ValueError(f"Writing {len(named._labels)} cols but got {len(header)} aliases")
+            named, header = named.set_axis(list(header), axis=1), True
         # Without their labels, rows have no index column in Arrow.
-        frame: Any = self.reset_index() if index else self._with_range()
+        frame: Any = named.reset_index() if index else named._with_range()
         if index and self._table.index.names == (None,):
             frame = frame.rename(columns={frame._labels[0]: ""})
         rows = frame._table
@@ -218,7 +227,7 @@ class FrameCsv(FrameBase):
                 for column in rows.columns
             ]
         )
-        options = csv.WriteOptions(delimiter=sep, include_header=header)
+        options = csv.WriteOptions(delimiter=sep, include_header=bool(header))
         if path_or_buf is not None and self._layout.spans_processes:
             os.makedirs(path_or_buf, exist_ok=True)
             for name, piece in own_pieces(frame):
@@ -229,6 +238,9 @@ class FrameCsv(FrameBase):
         table = without_dictionaries(frame.to_arrow())
         if path_or_buf is None:
             return _text_of(table, options).to_pybytes().decode()
+        if isinstance(path_or_buf, io.TextIOBase):
+            path_or_buf.write(_text_of(table, options).to_pybytes().decode())
+            return None
         target = target_of(
             path_or_buf, "to_csv", compression=compression, filesystem=filesystem,
             storage_options=storage_options,

@@ -2,7 +2,7 @@
 """Flags the rows whose value is in a list or in another column."""
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import jax
@@ -69,7 +69,8 @@ def flags_in(column: Column, values: object, table: Table, method: str = "isin")
         )
     if isinstance(getattr(values, "dtype", None), pd.CategoricalDtype):
         values = np.asarray(values)
-    listed = list(values) if isinstance(values, (set, frozenset, Mapping)) else values
+    is_read_once = isinstance(values, (set, frozenset, Mapping, Iterator))
+    listed = list(values) if is_read_once else values
     if column.is_numeric:
         flags = _flags_of_numbers(column, listed, table.layout)
         if flags is not None:

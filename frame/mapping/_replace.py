@@ -16,6 +16,7 @@ from ..table._in_place import with_inplace
 from ..table._ndframe import FrameBase, NDFrame
 from ..table._table import Table
 from ..table._tracing import is_traced
+from ..table._user_functions import as_pandas
 from ._isin import flags_in
 from ._lookup import host_values
 from ._missing import missing_flags
@@ -46,21 +47,39 @@ class Replace(NDFrame):
             >>> JaxSeries(["a", "b"]).replace({"a": "c"}).tolist()
             ['c', 'b']
         """
-        per_column = (
-            isinstance(self, FrameBase)
-            and isinstance(to_replace, Mapping)
-            and (value is not ... or all(isinstance(one, Mapping) for one in to_replace.values()))
-        )
+        to_replace, value = _as_dict(to_replace), _as_dict(value)
+        pairs = _by_column(to_replace, value) if isinstance(self, FrameBase) else None
+        if pairs is None and isinstance(value, Mapping) and not isinstance(to_replace, Mapping):
+            raise ValueError(
+                "Series.replace cannot use dict-value and non-None to_replace. Pass a dict of old "
+                "and new values as to_replace."
+            )
         columns = []
         for label, column in zip(self._names, self._table.columns, strict=True):
-            old, new = to_replace, value
-            if per_column and label in to_replace:
-                old = to_replace[label]
-                new = value[label] if isinstance(value, Mapping) else value
-            if not per_column or label in to_replace:
-                column = _replaced(column, old, new, regex, self._table)
+            pair = (to_replace, value) if pairs is None else pairs.get(label)
+            if pair is not None:
+                column = _replaced(column, *pair, regex, self._table)
             columns.append(column)
         return self._with_columns(columns)
+
+
+def _as_dict(values: Any) -> Any:
+    """A series as a dict by label; other values as they are."""
+    values = as_pandas(values)
+    return dict(values.items()) if isinstance(values, pd.Series) else values
+
+
+def _by_column(old: Any, new: Any) -> dict[Any, tuple[Any, Any]] | None:
+    """What is replaced in the column of each label, and by what; None for the same in all."""
+    if isinstance(old, Mapping):
+        if new is ... and not all(isinstance(one, Mapping) for one in old.values()):
+            return None
+        if isinstance(new, Mapping):
+            return {label: (old[label], new[label]) for label in old if label in new}
+        return {label: (one, new) for label, one in old.items()}
+    if isinstance(new, Mapping) and not pd.api.types.is_list_like(old):
+        return {label: (old, one) for label, one in new.items()}
+    return None
 
 
 def _replaced(column: Column, old: Any, new: Any, regex: Any, table: Table) -> Column:
@@ -139,8 +158,8 @@ def _weak(key: object, column: Column) -> Any:
 
 
 def _as_pairs(old: Any, new: Any) -> tuple[Sequence[Any], Sequence[Any]]:
-    if isinstance(old, (Mapping, pd.Series)):
-        return list(old.keys()), list(old.values() if isinstance(old, Mapping) else old)
+    if isinstance(old, Mapping):
+        return list(old.keys()), list(old.values())
     if new is ...:
         raise ValueError(
             "Series.replace must specify either 'value', a dict-like 'to_replace', or dict-like "

@@ -146,3 +146,12 @@ def test_masks_of_a_nullable_dtype(dtype):
         ways=["eager"],
     )
     assert_parity(lambda f: (f[f.index == 3], f[f.index.isin([4])]), frame, ways=["eager"])
+
+
+def test_labels_of_rows_are_attributes_of_a_series():
+    for labels in (["a", "b", "sum"], pd.Categorical(["a", "b", "c"])):
+        series = pd.Series([1.5, 2.5, 4.0], index=labels)
+        assert_parity(lambda s: (s.a, s.b, s.sum()), series, ways=["eager"])
+        assert not hasattr(on_device(series), "z")
+    with pytest.raises(AttributeError):
+        _ = on_device(pd.Series([1, 2])).a

@@ -208,3 +208,15 @@ def test_empty_columns_and_hexadecimal_numbers(tmp_path, text):
     assert plan.schema.astype(str).tolist() == expected.dtypes.astype(str).tolist()
     assert_same(plan.collect(), expected)
     assert_same(plan.collect(batch_rows=1), expected)
+
+
+def test_columns_other_labels_and_text_files():
+    pandas = pd.DataFrame({"a": [1, 2], "b": [3, 4]})
+    options = [{"columns": ["b"]}, {"header": ["x", "y"]}, {"columns": ["b"], "header": ["y"]}]
+    for how in options:
+        expected = pandas.to_csv(index=False, **how)
+        text = io.StringIO()
+        JaxFrame(pandas).to_csv(text, index=False, **how)
+        assert text.getvalue().replace('"', "") == expected
+    with pytest.raises(ValueError, match="Writing 2 cols but got 1 aliases"):
+        JaxFrame(pandas).to_csv(header=["x"])

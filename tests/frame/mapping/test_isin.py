@@ -213,3 +213,9 @@ def test_categories_and_bools_with_na_are_listed_by_their_values(dtype):
         expected = rows.isin(listed)
         assert_same(on_device(rows).isin(on_device(listed)), expected)
         assert_same(on_device(rows).isin(listed), expected)
+
+
+def test_values_that_are_read_once():
+    frame = pd.DataFrame({"x": [1.5, 2.5, 3.0], "b": [True, False, True], "s": ["a", "b", "c"]})
+    for label, values in (("x", [1.5, 3.0]), ("b", [True]), ("s", ["a", "c"])):
+        assert_parity(lambda f, c=label, v=values: f[c].isin(iter(v)), frame, ways=["eager"])

@@ -157,3 +157,20 @@ def test_numbers_beside_na_are_objects(dtype, value):
 def test_na_is_a_key_of_nullable_numbers():
     column = pd.Series([1, None, 2], dtype="Int64")
     assert_same(on_device(column).replace(pd.NA, 7), column.replace(pd.NA, 7))
+
+
+def test_series_and_dicts_by_column():
+    frame = pd.DataFrame({"a": [0.0, 1.0, 2.0], "b": [2, 0, 1]})
+    old = pd.Series({"a": 0.0, "b": 2})
+
+    def replaced(f, old):
+        return (
+            f.replace(0, {"a": 0.5, "b": 1}),
+            f.replace(0, f.mean()),
+            f.replace(old, {"a": 0.5}),
+            f.replace(old),
+            f.a.replace(old.a, old.b),
+        )
+
+    assert_parity(replaced, frame, old, ways=["eager"])
+    assert_same_error(lambda f: f.a.replace(0.0, {"a": 1.0}), frame)
