@@ -67,6 +67,7 @@ def calls(num_rows: int) -> list[tuple[str, Callable[..., Any], tuple[Any, ...]]
         ("top_k", lambda x: local.top_k(x, min(64, num_rows)), (x,)),
         ("segment_sum", lambda x, s: local.segment_sum(x, s, _NUM_SEGMENTS), (ones, segments)),
         ("segment_sum of many", lambda x, s: local.segment_sum(x, s, num_rows), (ones, many)),
+        ("segment_prod", lambda x, s: local.segment_prod(x, s, _NUM_SEGMENTS), (ones, segments)),
         ("segment_max", lambda x, s: local.segment_max(x, s, _NUM_SEGMENTS), (x, segments)),
         ("segment_count", lambda s: local.segment_count(s, _NUM_SEGMENTS), (segments,)),
         ("histogram", bins, (x,)),

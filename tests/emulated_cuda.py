@@ -226,6 +226,51 @@ def _match_rows(arrays: Any, results: Any, attributes: Any) -> Any:
     return begins, num_matches, right_rows, np.zeros(0)
 
 
+def _segment_sum(arrays: Any, results: Any, attributes: Any) -> Any:
+    ids, first_id, num_valid, numbers = arrays
+    ids = np.where(np.arange(ids.size) < num_valid, ids - first_id, -1)
+    return _folded("add", ids, numbers, 0, results[0].shape[0]), np.zeros(0)
+
+
+def _segment_statistic(arrays: Any, results: Any, attributes: Any) -> Any:
+    ids, numbers = arrays
+    size, number = results[0].shape[0], numbers.dtype.type
+    names = ("prod", "mean", "var", "std", "exponentials", "logsumexp")
+    statistic = names[attributes["statistic"]]
+    # Rows without a segment have a center of their own.
+    places = np.where((ids >= 0) & (ids < size), ids, size)
+
+    def quotient(totals: Any, counts: Any) -> Any:
+        found = np.full(size, np.nan, numbers.dtype)
+        return np.divide(totals, counts, where=counts > 0, out=found)
+
+    with np.errstate(all="ignore"):
+        if statistic == "prod":
+            return _folded("mul", ids, numbers, 1, size), np.zeros(0), np.zeros(0)
+        counts = _folded("add", ids, np.ones_like(numbers), 0, size)
+        if statistic in ("exponentials", "logsumexp"):
+            greatest = _folded("max", ids, numbers, -np.inf, size)
+            centers = np.where(np.isfinite(greatest), greatest, number(0))
+            exponentials = np.exp(numbers - np.append(centers, number(0))[places])
+            totals = _folded("add", ids, exponentials, 0, size)
+            is_sum = statistic == "exponentials"
+            return totals if is_sum else np.log(totals) + centers, centers, np.zeros(0)
+        means = quotient(_folded("add", ids, numbers, 0, size), counts)
+        if statistic == "mean":
+            return means, np.zeros(0), np.zeros(0)
+        distances = numbers - np.append(means, number(0))[places]
+        squares = _folded("add", ids, distances * distances, 0, size)
+        variance = quotient(squares, counts - number(attributes["ddof"]))
+        return variance if statistic == "var" else np.sqrt(variance), means, np.zeros(0)
+
+
+def _folded(op: str, ids: Any, numbers: Any, initial: Any, num_segments: int) -> Any:
+    table = np.full(num_segments, initial, numbers.dtype)
+    is_inside = (ids >= 0) & (ids < num_segments)
+    _REDUCE[op].at(table, ids[is_inside], numbers[is_inside])
+    return table
+
+
 def _segment_reduce(arrays: Any, results: Any, attributes: Any) -> Any:
     ids, rows = arrays
     form = ("numbers", "truth", "first rows")[attributes["form"]]
@@ -276,5 +321,7 @@ _KERNELS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "repeat_rows": _repeat_rows,
     "reduce_by_key": _reduce_by_key,
     "match_rows": _match_rows,
+    "segment_sum": _segment_sum,
+    "segment_statistic": _segment_statistic,
     "segment_reduce": _segment_reduce,
 }

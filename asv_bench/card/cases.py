@@ -154,6 +154,15 @@ def _segment_sums(num_segments: int) -> Callable[..., Sequence[Any]]:
     return expected
 
 
+def _segment_scaled(x: np.ndarray, ids: np.ndarray) -> Sequence[Any]:
+    counts = np.maximum(np.bincount(ids, minlength=FEW_SEGMENTS), 1)
+    distances = x - (np.bincount(ids, x, FEW_SEGMENTS) / counts)[ids]
+    variances = np.bincount(ids, distances**2, FEW_SEGMENTS) / counts
+    normal = distances / np.sqrt(variances + 1e-5)[ids]
+    powers = np.exp(x - _segment_max(x, ids)[0][ids])
+    return normal, powers / np.bincount(ids, powers, FEW_SEGMENTS)[ids]
+
+
 def _segment_max(x: np.ndarray, ids: np.ndarray) -> Sequence[Any]:
     largest = np.full(FEW_SEGMENTS, -np.inf, x.dtype)
     np.maximum.at(largest, ids, x)
@@ -262,6 +271,14 @@ CASES: dict[str, Case] = {
     "segment_max f32 1,024": Case(
         lambda r, n: (_floats(r, n), _ints(r, n, FEW_SEGMENTS)),
         lambda x, ids: local.segment_max(x, ids, FEW_SEGMENTS), _segment_max, 8,
+    ),
+    "segment_normalize and softmax f32 1,024": Case(
+        lambda r, n: (_floats(r, n), _ints(r, n, FEW_SEGMENTS)),
+        lambda x, ids: (
+            local.segment_normalize(x, ids, FEW_SEGMENTS),
+            local.segment_softmax(x, ids, FEW_SEGMENTS),
+        ),
+        _segment_scaled, 16, 1e-6, is_timed=False,
     ),
     "segment_argmin f32 1,024": Case(
         lambda r, n: (_floats(r, n), _ints(r, n, FEW_SEGMENTS)),

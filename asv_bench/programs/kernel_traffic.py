@@ -119,6 +119,10 @@ def kernel_traffic(
             return Traffic(rows * (word + number), 2)
         sort = radix_sort(rows, 4, number, segments.bit_length())
         return Traffic(rows * (word + 8 + number) + sort.num_bytes, sort.launches + 4)
+    if name == "segment_statistic":
+        # Statistics with centers read the rows twice.
+        passes = 1 + bool(results[1].size)
+        return Traffic(passes * (arguments[0].num_bytes + arguments[1].num_bytes), 2 * passes)
     if name == "segment_reduce":
         return Traffic(arguments[0].num_bytes + arguments[1].num_bytes, 2)
     if name == "histogram":

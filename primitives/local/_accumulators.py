@@ -134,7 +134,7 @@ def _part(rows: Array, part: Part, segments: Segments) -> Array:
         return segments.counts
     rows = rows if part.cast is None else part.cast(rows)[0]
     if part.of_rows == "squares":
-        return squared_distances(rows, segments, segments.whole_counts(rows))
+        return squared_distances(rows, segments, segments.whole_counts(rows))[0]
     return REDUCTIONS[part.of_rows](rows, segments, 0)
 
 

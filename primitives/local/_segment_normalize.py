@@ -11,8 +11,17 @@ from ..contract._arguments import as_array, as_num_valid, type_of
 from ..contract._typing import Array, ArrayLike, Float, Integer, PyTree
 from ..tiers._tiered import tiered
 from ._one_device import OneDevice
-from ._segment_ops import Segments, as_averaged, distances_from_mean, exponentials_of, quotient
+from ._segment_ops import (
+    Segments,
+    as_averaged,
+    distances_from,
+    exponentials_from,
+    finite_maximum,
+    quotient,
+    whole_mean,
+)
 from ._segment_reduce import as_segment_arguments
+from ._segment_statistics import in_one_call
 from ._segments import as_given_ids, place_segment_ids
 
 
@@ -174,15 +183,28 @@ def scale_rows(
 
 
 def _softmax(rows: Array, segments: Segments) -> Array:
-    exponentials, _ = exponentials_of(rows, segments)
-    total = segments.of_rows(segments.over.whole_total(segments.add(exponentials)))
+    totals, greatest = in_one_call("exponentials", _totals_and_maxima, rows, segments)
+    total = segments.of_rows(totals)
     # Where nothing is added all exponentials are zeros.
-    return exponentials / jnp.where(total == 0, jnp.ones((), rows.dtype), total)
+    total = jnp.where(total == 0, jnp.ones((), rows.dtype), total)
+    return exponentials_from(greatest, rows, segments) / total
+
+
+def _totals_and_maxima(rows: Array, segments: Segments) -> tuple[Array, Array]:
+    greatest = finite_maximum(rows, segments)
+    exponentials = exponentials_from(greatest, rows, segments)
+    return segments.over.whole_total(segments.add(exponentials)), greatest
 
 
 def _normalized(rows: Array, segments: Segments, epsilon: Array) -> Array:
+    variances, mean = in_one_call("var", _variances_and_means, rows, segments)
+    distance = distances_from(mean, rows, segments)
+    return distance * jax.lax.rsqrt(segments.of_rows(variances) + epsilon)
+
+
+def _variances_and_means(rows: Array, segments: Segments) -> tuple[Array, Array]:
     counts = segments.whole_counts(rows)
-    distance = distances_from_mean(rows, segments, counts)
+    mean = whole_mean(rows, segments, counts)
+    distance = distances_from(mean, rows, segments)
     squares = segments.over.whole_total(segments.add(distance * distance))
-    variance = segments.of_rows(quotient(squares, counts))
-    return distance * jax.lax.rsqrt(variance + epsilon)
+    return quotient(squares, counts), mean

@@ -28,6 +28,7 @@ from ._segment_extremes import (
     truth_of_segments,
     winning_rows,
 )
+from ._segment_statistics import in_one_call
 from ._segments import (
     GivenIds,
     add,
@@ -122,18 +123,24 @@ def reduce_prod(rows: Array, segments: Segments, ddof: int) -> Array:
 def reduce_mean(rows: Array, segments: Segments, ddof: int) -> Array:
     del ddof
     rows, dtype = as_averaged(rows)
-    counts = segments.over.piece(segments.whole_counts(rows))
-    return quotient(segments.over.total(segments.add(rows)), counts).astype(dtype)
+    return in_one_call("mean", _mean, rows, segments).astype(dtype)
 
 
 def reduce_var(rows: Array, segments: Segments, ddof: int) -> Array:
-    variance, dtype = _variance(rows, segments, ddof)
+    rows, dtype = as_averaged(rows)
+    definition = functools.partial(_variance_and_mean, ddof=ddof)
+    variance, _ = in_one_call("var", definition, rows, segments, ddof)
     return variance.astype(dtype)
 
 
 def reduce_std(rows: Array, segments: Segments, ddof: int) -> Array:
-    variance, dtype = _variance(rows, segments, ddof)
-    return root_of(variance).astype(dtype)
+    def definition(rows: Array, segments: Segments) -> tuple[Array, Array]:
+        variance, mean = _variance_and_mean(rows, segments, ddof)
+        return root_of(variance), mean
+
+    rows, dtype = as_averaged(rows)
+    deviation, _ = in_one_call("std", definition, rows, segments, ddof)
+    return deviation.astype(dtype)
 
 
 def root_of(variance: Array) -> Array:
@@ -144,30 +151,35 @@ def root_of(variance: Array) -> Array:
     return jnp.where(is_zero, variance, root)
 
 
-def _variance(rows: Array, segments: Segments, ddof: int) -> tuple[Array, Any]:
-    """The variance in the dtype of the computation, and the dtype of the result."""
-    rows, dtype = as_averaged(rows)
+def _mean(rows: Array, segments: Segments) -> Array:
+    counts = segments.over.piece(segments.whole_counts(rows))
+    return quotient(segments.over.total(segments.add(rows)), counts)
+
+
+def _variance_and_mean(rows: Array, segments: Segments, ddof: int) -> tuple[Array, Array]:
     counts = segments.whole_counts(rows)
-    squares = squared_distances(rows, segments, counts)
-    return quotient(squares, segments.over.piece(counts - ddof)), dtype
+    squares, mean = squared_distances(rows, segments, counts)
+    return quotient(squares, segments.over.piece(counts - ddof)), mean
 
 
-def squared_distances(rows: Array, segments: Segments, counts: Array) -> Array:
-    """The sum of squared distances from the mean of each segment; zero for an empty one.
+def squared_distances(rows: Array, segments: Segments, counts: Array) -> tuple[Array, Array]:
+    """The sum of squared distances from the mean of each segment, and the means of all segments.
 
-    `counts` are the whole counts of the segments.
+    The sum is zero for an empty segment. `counts` are the whole counts of the segments.
     """
-    distance = distances_from_mean(rows, segments, counts)
-    return segments.over.total(segments.add(distance * distance))
+    mean = whole_mean(rows, segments, counts)
+    distance = distances_from(mean, rows, segments)
+    return segments.over.total(segments.add(distance * distance)), mean
 
 
-def distances_from_mean(rows: Array, segments: Segments, counts: Array) -> Array:
-    """The distance of each row from the mean of its segment; zero for a row without one.
+def whole_mean(rows: Array, segments: Segments, counts: Array) -> Array:
+    """The mean of each segment, for all segments; `counts` are their whole counts."""
+    return quotient(segments.over.whole_total(segments.add(rows)), counts)
 
-    `counts` are the whole counts of the segments.
-    """
-    mean = quotient(segments.over.whole_total(segments.add(rows)), counts)
-    return jnp.where(segments.with_segment(rows), rows - segments.of_rows(mean), 0)
+
+def distances_from(centers: Array, rows: Array, segments: Segments) -> Array:
+    """The distance of each row from the center of its segment; zero for a row without one."""
+    return jnp.where(segments.with_segment(rows), rows - segments.of_rows(centers), 0)
 
 
 def as_summed(rows: Array) -> tuple[Array, Any]:
@@ -237,27 +249,32 @@ def reduce_arg_extreme(rows: Array, segments: Segments, ddof: int, *, is_max: bo
 def reduce_logsumexp(rows: Array, segments: Segments, ddof: int) -> Array:
     del ddof
     rows, dtype = as_averaged(rows)
-    exponentials, greatest = exponentials_of(rows, segments)
-    total = segments.over.total(segments.add(exponentials))
+    result, _ = in_one_call("logsumexp", _logsumexp_and_maximum, rows, segments)
+    return result.astype(dtype)
+
+
+def _logsumexp_and_maximum(rows: Array, segments: Segments) -> tuple[Array, Array]:
+    greatest = finite_maximum(rows, segments)
+    total = segments.over.total(segments.add(exponentials_from(greatest, rows, segments)))
     # The logarithm has no derivative at zero; a segment without rows needs none.
     is_zero = total == 0
     logarithm = jnp.log(jnp.where(is_zero, jnp.ones((), total.dtype), total))
     result = logarithm + segments.over.piece(greatest)
-    return jnp.where(is_zero, jnp.asarray(-jnp.inf, total.dtype), result).astype(dtype)
+    return jnp.where(is_zero, jnp.asarray(-jnp.inf, total.dtype), result), greatest
 
 
-def exponentials_of(rows: Array, segments: Segments) -> tuple[Array, Array]:
-    """The exponential of each row less the maximum of its segment, and the maxima.
-
-    Zero for rows of no segment. An infinite maximum, or NaN, is replaced by zero.
-    """
+def finite_maximum(rows: Array, segments: Segments) -> Array:
+    """The maximum of each segment, without a derivative; zero for an infinity or NaN."""
     words = _extreme(jax.lax.stop_gradient(rows), segments, is_max=True)
     greatest = rows_of_words(words, rows.dtype, is_max=True)
-    greatest = jnp.where(jnp.isfinite(greatest), greatest, jnp.zeros((), rows.dtype))
-    is_row = segments.with_segment(rows)
+    return jnp.where(jnp.isfinite(greatest), greatest, jnp.zeros((), rows.dtype))
+
+
+def exponentials_from(centers: Array, rows: Array, segments: Segments) -> Array:
+    """The exponential of the distance of each row from a center; zero for rows of no segment."""
     # What no segment has must not overflow: an infinity has no derivative.
-    distance = jnp.where(is_row, rows - segments.of_rows(greatest), 0)
-    return jnp.where(is_row, jnp.exp(distance), 0), greatest
+    distance = distances_from(centers, rows, segments)
+    return jnp.where(segments.with_segment(rows), jnp.exp(distance), 0)
 
 
 def reduce_end(rows: Array, segments: Segments, ddof: int, *, is_last: bool) -> Array:

@@ -28,6 +28,7 @@ from ..contract._take import take_rows
 from ..contract._typing import Array
 from ..kernels.base._cuda import on_cuda
 from ..kernels.base._pallas import on_tpu
+from ..kernels.reduce._segment_statistic_cuda import has_statistics_on_cuda, statistic_on_cuda
 from ..kernels.reduce._segment_sum import can_count, can_sum, native_counts, native_sums
 from ..kernels.reduce._segment_sum_cuda import can_sum_on_cuda, sums_on_cuda
 from ..kernels.reduce._segments_on_tpu import (
@@ -314,7 +315,12 @@ def multiply_floats(rows: Array, ids: Array, num_segments: int) -> Array:
     def by_sort(rows: Array, ids: Array) -> Array:
         return reduce_sorted(jax.lax.mul, 1, rows, ids, num_segments)
 
-    return by_platform(rows, ids, cuda=by_sort, rocm=by_sort, default=by_scatter)
+    def by_kernel(rows: Array, ids: Array) -> Array:
+        return statistic_on_cuda("prod", rows, ids, num_segments)
+
+    kernel = on_cuda(by_kernel) if has_statistics_on_cuda(rows, ids, num_segments) else {}
+    platforms = {"cuda": by_sort, "rocm": by_sort} | kernel
+    return by_platform(rows, ids, default=by_scatter, **platforms)
 
 
 @multiply_floats.defjvp

@@ -31,7 +31,7 @@ _INT64, _INT32 = ctypes.c_int64, ctypes.c_int32
 LIBRARY = Library(
     platform="CUDA",
     version_function="jaxframes_cuda_kernels_abi_version",
-    version=3,
+    version=4,
     targets=(
         "jaxframes_cuda_radix_sort_keys_v1",
         "jaxframes_cuda_radix_argsort_v1",
@@ -48,6 +48,7 @@ LIBRARY = Library(
         "jaxframes_cuda_reduce_by_key_v3",
         "jaxframes_cuda_match_rows_v1",
         "jaxframes_cuda_segment_sum_v1",
+        "jaxframes_cuda_segment_statistic_v1",
         "jaxframes_cuda_segment_reduce_v1",
         "jaxframes_cuda_histogram_v1",
     ),
@@ -61,6 +62,7 @@ LIBRARY = Library(
         "jaxframes_cuda_reduce_by_key_scratch_bytes": (_INT64, (_INT64, _INT32)),
         "jaxframes_cuda_match_rows_scratch_bytes": (_INT64, (_INT64,)),
         "jaxframes_cuda_segment_sum_scratch_bytes": (_INT64, (_INT64, _INT64, _INT32)),
+        "jaxframes_cuda_segment_statistic_scratch_bytes": (_INT64, (_INT64, _INT64, _INT32)),
     },
 )
 

@@ -4,7 +4,7 @@
 #include "base/cuda_target.h"
 
 // Version of the targets' signatures, for the loader to check.
-extern "C" JAXFRAMES_EXPORT int32_t jaxframes_cuda_kernels_abi_version() { return 3; }
+extern "C" JAXFRAMES_EXPORT int32_t jaxframes_cuda_kernels_abi_version() { return 4; }
 
 // Whether a driver is there that cannot run what this version of CUDA compiles. Without one the
 // targets can still be compiled into programs.

@@ -44,18 +44,9 @@ cudaError_t sum_few(const SegmentsOnGpu<Id>& segments, const Number* numbers, Nu
   const int64_t num_segments = static_cast<int64_t>(segments.num_segments);
   const auto blocks = TableBlocks::of(segments.num_rows, num_segments, sizeof(Number));
   Number* const partial = scratch.take<Number>(blocks.num_blocks * num_segments);
-  const size_t table_bytes = blocks.num_warps * num_segments * sizeof(Number);
-  // More than 48 KiB must be asked for.
-  JAXFRAMES_RETURN_IF_FAILED(cudaFuncSetAttribute(add_to_tables<Id, Number>,
-                                                  cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                  static_cast<int>(kTableBytes)));
-  add_to_tables<Id, Number>
-      <<<static_cast<unsigned>(blocks.num_blocks), 32 * blocks.num_warps, table_bytes, stream>>>(
-          segments, numbers, blocks.rows_of_warp, partial);
-  JAXFRAMES_RETURN_IF_FAILED(cudaGetLastError());
-  add_blocks<Number><<<static_cast<unsigned>((num_segments + 31) / 32), dim3(32, 8), 0, stream>>>(
-      partial, blocks.num_blocks, num_segments, sums);
-  return cudaGetLastError();
+  const auto store = [=] __device__(int64_t segment, Number sum, int32_t) { sums[segment] = sum; };
+  return combine_few<Plus, false>(segments, numbers, NumberItself{}, partial, nullptr, store,
+                                  stream);
 }
 
 template <typename Id, typename Number>

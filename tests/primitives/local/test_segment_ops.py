@@ -9,9 +9,11 @@ from jaxframes.primitives.local._one_device import OneDevice
 from jaxframes.primitives.local._segment_ops import (
     REDUCTIONS,
     Segments,
-    distances_from_mean,
-    exponentials_of,
+    distances_from,
+    exponentials_from,
+    finite_maximum,
     quotient,
+    whole_mean,
 )
 
 IDS = np.array([2, 0, 2, -1, 0, 4, 2, 5], np.int32)
@@ -59,7 +61,9 @@ def test_rows_without_a_segment_are_left_out():
     def of_rows(rows):
         segments = segments_of_rows()
         counts = segments.whole_counts(rows)
-        return counts, distances_from_mean(rows, segments, counts), exponentials_of(rows, segments)
+        distances = distances_from(whole_mean(rows, segments, counts), rows, segments)
+        greatest = finite_maximum(rows, segments)
+        return counts, distances, (exponentials_from(greatest, rows, segments), greatest)
 
     counts, distances, (exponentials, greatest) = jax.jit(of_rows)(ROWS)
     assert counts.tolist() == [len(group) for group in GROUPS]

@@ -102,6 +102,7 @@ CALLS = {
     "segmented_scan": lambda x, ids, mask: local.segmented_scan(x, head_flags=mask),
     "reduce_by_key": lambda x, ids, mask: local.reduce_by_key(ids, x, "sum"),
     "segment_sum": lambda x, ids, mask: local.segment_sum(x, ids, 5000),
+    "segment_statistic": lambda x, ids, mask: local.segment_var(x, ids, 50),
     "segment_reduce": lambda x, ids, mask: local.segment_max(x, ids, 50),
     "histogram": lambda x, ids, mask: local.histogram(x, bins=10),
     "top_k": lambda x, ids, mask: local.top_k(x, 10),

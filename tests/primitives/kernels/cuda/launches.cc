@@ -10,6 +10,7 @@
 #include "join/cuda_match_rows.h"
 #include "move/cuda_compact.h"
 #include "move/cuda_repeat_rows.h"
+#include "reduce/cuda_segment_statistic.h"
 #include "reduce/cuda_segment_sum.h"
 #include "reduce/cuda_tables.h"
 #include "scan/cuda_reduce_by_key.h"
@@ -200,6 +201,17 @@ cudaError_t cuda_segment_sum(const CudaSegmentSum& call, void* scratch, cudaStre
   write(call.sums, call.batch * call.num_segments * call.number_bytes);
   write(scratch, call.batch * cuda_segment_sum_scratch_bytes(call.num_rows, call.num_segments,
                                                              call.number_bytes));
+  return cudaSuccess;
+}
+
+cudaError_t cuda_segment_statistic(const CudaSegmentStatistic& call, void* scratch, cudaStream_t) {
+  const int64_t size = call.batch * call.num_rows, results = call.batch * call.num_segments;
+  read(call.ids, size * 4);
+  read(call.numbers, size * call.number_bytes);
+  write(call.results, results * call.number_bytes);
+  if (has_centers(call.statistic)) write(call.centers, results * call.number_bytes);
+  write(scratch, call.batch * cuda_segment_statistic_scratch_bytes(call.num_rows, call.num_segments,
+                                                                   call.number_bytes));
   return cudaSuccess;
 }
 

@@ -12,6 +12,7 @@
 #include "join/cuda_match_rows.h"
 #include "move/cuda_repeat_rows.h"
 #include "move/kept_words.h"
+#include "reduce/cuda_segment_statistic.h"
 #include "reduce/cuda_segment_sum.h"
 #include "scan/cuda_reduce_by_key.h"
 #include "scan/cuda_segmented_scan.h"
@@ -223,6 +224,23 @@ void segment_sum(Bytes& bytes, Call& call) {
                         n.rows, num_segments, static_cast<int>(byte_width(numbers))));
 }
 
+void segment_statistic(Bytes& bytes, Call& call) {
+  const Sizes n(bytes);
+  const XLA_FFI_DataType numbers = one_of(bytes, {kF32, kF64, kF32, kS32});
+  const int64_t num_segments = bytes.length() % 2200;
+  const int statistic = bytes.byte() % 7;
+  const bool has_centers = (statistic > 1) != bytes.one_in(16);
+  call.argument(bytes.one_in(16) ? kU32 : kS32, {n.batch, n.rows}, Words::kCounts, num_segments);
+  call.argument(numbers, {n.batch, n.rows});
+  call.result(numbers, {n.batch, num_segments});
+  call.result(numbers, {n.batch, has_centers ? num_segments : 0});
+  scratch(bytes, call,
+          n.batch * jaxframes::cuda_segment_statistic_scratch_bytes(
+                        n.rows, num_segments, static_cast<int>(byte_width(numbers))));
+  call.attribute("ddof", kS64, bytes.byte());
+  call.attribute("statistic", kS32, statistic);
+}
+
 void segment_reduce(Bytes& bytes, Call& call) {
   const Sizes n(bytes);
   const int form = bytes.byte() % 4;
@@ -268,6 +286,7 @@ void histogram(Bytes& bytes, Call& call) {
   X(jaxframes_cuda_reduce_by_key_v3, reduce_by_key)    \
   X(jaxframes_cuda_match_rows_v1, match_rows)          \
   X(jaxframes_cuda_segment_sum_v1, segment_sum)        \
+  X(jaxframes_cuda_segment_statistic_v1, segment_statistic) \
   X(jaxframes_cuda_segment_reduce_v1, segment_reduce)  \
   X(jaxframes_cuda_histogram_v1, histogram)
 
