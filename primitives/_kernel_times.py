@@ -70,6 +70,7 @@ def calls(num_rows: int) -> list[tuple[str, Callable[..., Any], tuple[Any, ...]]
         ("segment_prod", lambda x, s: local.segment_prod(x, s, _NUM_SEGMENTS), (ones, segments)),
         ("segment_max", lambda x, s: local.segment_max(x, s, _NUM_SEGMENTS), (x, segments)),
         ("segment_count", lambda s: local.segment_count(s, _NUM_SEGMENTS), (segments,)),
+        ("pairwise_sum", local.pairwise_sum, (x,)),
         ("histogram", bins, (x,)),
         ("unique", local.unique, (segments,)),
         ("reduce_by_key", lambda k, v: local.reduce_by_key(k, v, "sum"), (segments, ones)),

@@ -6,6 +6,7 @@ kernels does with their results. Scratch memory has no bytes.
 """
 
 import contextlib
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 from unittest import mock
@@ -264,6 +265,16 @@ def _segment_statistic(arrays: Any, results: Any, attributes: Any) -> Any:
         return variance if statistic == "var" else np.sqrt(variance), means, np.zeros(0)
 
 
+def _pairwise_sum(arrays: Any, results: Any, attributes: Any) -> Any:
+    numbers, num_valid, centers = arrays
+    terms = numbers[:num_valid].astype(results[0].dtype)
+    if centers.size:
+        is_skipped = attributes["skips_nan"] & np.isnan(terms)
+        terms = np.where(is_skipped, 0, (terms - centers[0]) ** 2)
+    # Nearly always the sum that is rounded once.
+    return math.fsum(terms) if np.isfinite(terms).all() else terms.sum(), np.zeros(0)
+
+
 def _folded(op: str, ids: Any, numbers: Any, initial: Any, num_segments: int) -> Any:
     table = np.full(num_segments, initial, numbers.dtype)
     is_inside = (ids >= 0) & (ids < num_segments)
@@ -323,5 +334,6 @@ _KERNELS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "match_rows": _match_rows,
     "segment_sum": _segment_sum,
     "segment_statistic": _segment_statistic,
+    "pairwise_sum": _pairwise_sum,
     "segment_reduce": _segment_reduce,
 }

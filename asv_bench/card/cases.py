@@ -289,6 +289,10 @@ CASES: dict[str, Case] = {
         lambda ids: local.segment_count(ids, NUM_BUCKETS),
         lambda ids: (np.bincount(ids, minlength=NUM_BUCKETS),), 4,
     ),
+    "pairwise_sum f32": Case(
+        lambda r, n: (_floats(r, n),), local.pairwise_sum,
+        lambda x: (np.sum(x, dtype=np.float64),), 4, 1e-7,
+    ),
     "unique i32": Case(
         lambda r, n: (_few(r, n),), lambda k: local.unique(k, capacity=len(k)),
         _unique, 8,

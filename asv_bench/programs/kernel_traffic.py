@@ -125,7 +125,7 @@ def kernel_traffic(
         return Traffic(passes * (arguments[0].num_bytes + arguments[1].num_bytes), 2 * passes)
     if name == "segment_reduce":
         return Traffic(arguments[0].num_bytes + arguments[1].num_bytes, 2)
-    if name == "histogram":
+    if name in ("histogram", "pairwise_sum"):
         return Traffic(arguments[0].num_bytes, 2)
     raise ValueError(f"The traffic of {target} is not known.")
 

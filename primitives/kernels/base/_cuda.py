@@ -51,6 +51,7 @@ LIBRARY = Library(
         "jaxframes_cuda_segment_statistic_v1",
         "jaxframes_cuda_segment_reduce_v1",
         "jaxframes_cuda_histogram_v1",
+        "jaxframes_cuda_pairwise_sum_v1",
     ),
     functions={
         "jaxframes_cuda_driver_is_too_old": (_INT32, ()),
@@ -63,6 +64,7 @@ LIBRARY = Library(
         "jaxframes_cuda_match_rows_scratch_bytes": (_INT64, (_INT64,)),
         "jaxframes_cuda_segment_sum_scratch_bytes": (_INT64, (_INT64, _INT64, _INT32)),
         "jaxframes_cuda_segment_statistic_scratch_bytes": (_INT64, (_INT64, _INT64, _INT32)),
+        "jaxframes_cuda_pairwise_sum_scratch_bytes": (_INT64, (_INT64, _INT32)),
     },
 )
 

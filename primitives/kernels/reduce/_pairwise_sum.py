@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sums of floats, and of squared distances, in a fixed order: the portable definitions, and the
-C++ kernels on CPU.
+kernels on CPU and CUDA.
 """
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -13,6 +14,7 @@ import numpy as np
 from ...contract._compensated_sum import Pair, plus_number, plus_pair, rounded
 from ...contract._platform import by_platform
 from ...contract._typing import Array
+from ..base._cuda import call_on_cuda, on_cuda
 from ..base._foreign import call
 from ..base._library import is_native
 
@@ -38,9 +40,11 @@ def sum_of_rows(x: Array, num_valid: Array, dtype: np.dtype) -> Array:
         (total,) = call("jaxframes_pairwise_sum_v1", (x[None], num_valid[None]), (((), dtype),))
         return total
 
-    if not _has_kernel(x.dtype, dtype):
-        return xla(x, num_valid)
-    return by_platform(x, num_valid, cpu=native, default=xla)
+    def cuda(x: Array, num_valid: Array) -> Array:
+        return _sum_on_cuda(x, num_valid, jnp.zeros((0,), dtype), dtype, skip_nan=False)
+
+    kernels = _kernels(x.dtype, dtype, native, cuda)
+    return by_platform(x, num_valid, default=xla, **kernels)
 
 
 def squared_distances_of_rows(x: Array, num_valid: Array, center: Array, skip_nan: bool) -> Array:
@@ -48,6 +52,8 @@ def squared_distances_of_rows(x: Array, num_valid: Array, center: Array, skip_na
 
     NaNs are at no distance if they are skipped.
     """
+    if x.shape[0] == 0:
+        return jnp.zeros((), center.dtype)
 
     def xla(x: Array, num_valid: Array, center: Array) -> Array:
         distance = x.astype(center.dtype) - center
@@ -65,15 +71,35 @@ def squared_distances_of_rows(x: Array, num_valid: Array, center: Array, skip_na
         )
         return total
 
-    if not _has_kernel(x.dtype, center.dtype):
-        return xla(x, num_valid, center)
-    return by_platform(x, num_valid, center, cpu=native, default=xla)
+    def cuda(x: Array, num_valid: Array, center: Array) -> Array:
+        return _sum_on_cuda(x, num_valid, center[None], center.dtype, skip_nan)
+
+    kernels = _kernels(x.dtype, center.dtype, native, cuda)
+    return by_platform(x, num_valid, center, default=xla, **kernels)
 
 
-def _has_kernel(dtype: Any, of_sum: Any) -> bool:
-    """Whether the C++ kernels add floats of a dtype."""
+def _kernels(
+    dtype: Any, of_sum: Any, native: Callable[..., Array], cuda: Callable[..., Array]
+) -> dict[str, Callable[..., Array]]:
+    """The kernels by platform, if they add floats of a dtype."""
     known = ("float32", "float64")
-    return dtype.name in known and of_sum.name in known and is_native()
+    if dtype.name not in known or of_sum.name not in known:
+        return {}
+    return ({"cpu": native} if is_native() else {}) | on_cuda(cuda)
+
+
+def _sum_on_cuda(
+    x: Array, num_valid: Array, centers: Array, dtype: np.dtype, skip_nan: bool
+) -> Array:
+    """The sum of squared distances from a center, or without one of the numbers themselves."""
+    (total,) = call_on_cuda(
+        "pairwise_sum",
+        (x[None], num_valid[None], centers[None]),
+        (((), dtype),),
+        (x.shape[0], dtype.itemsize),
+        skips_nan=np.bool_(skip_nan),
+    )
+    return total
 
 
 def _sum_of_rows_xla(x: Array, num_valid: Array, dtype: np.dtype) -> Array:

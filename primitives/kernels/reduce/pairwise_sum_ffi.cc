@@ -4,13 +4,10 @@
 #include <cstdint>
 
 #include "base/ffi_arguments.h"
+#include "reduce/pairwise_sum_arguments.h"
 
 namespace jaxframes {
 namespace {
-
-bool has_wide_floats(const ffi::AnyBuffer& buffer) {
-  return buffer.element_type() == ffi::DataType::F64;
-}
 
 constexpr char kPairwiseSum[] = "jaxframes_pairwise_sum_v1";
 constexpr char kSquaredDistances[] = "jaxframes_sum_of_squared_distances_v1";
@@ -36,20 +33,6 @@ void run_distances(Executor& executor, const ffi::AnyBuffer& numbers,
         row_executor, words_of<Number>(numbers) + row * num_rows,
         count_at(num_valid, row, num_rows), words_of<Sum>(centers)[row], skips_nan);
   });
-}
-
-void check_sums(ArgumentChecker& checker, const ffi::AnyBuffer& numbers,
-                const ffi::AnyBuffer& num_valid, const ffi::AnyBuffer& sums) {
-  checker.require_keys(numbers, "numbers");
-  checker.require(ArgumentChecker::is_floating(numbers), "numbers must be floats");
-  checker.require(ArgumentChecker::is_floating(sums), "sums must be floats");
-  if (!checker.ok()) return;
-  const int64_t batch = batch_size(numbers);
-  checker.require_dtype(num_valid, "num_valid", ffi::DataType::S32);
-  checker.require_scalars(num_valid, "num_valid", batch);
-  checker.require_scalars(sums, "sums", batch);
-  checker.require(has_wide_floats(sums) || !has_wide_floats(numbers),
-                  "sums must not be narrower than numbers");
 }
 
 ffi::Error pairwise_sum_target(ffi::ThreadPool pool, ffi::AnyBuffer numbers,

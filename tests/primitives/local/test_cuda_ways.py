@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the CUDA kernels are called for, and what becomes of their results, against NumPy."""
 
+import math
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -221,6 +223,18 @@ def test_derivatives_of_statistics_are_those_of_the_definitions():
     actual, called = run(jax.grad(total), rows)
     assert called.count("segment_statistic") == 2
     np.testing.assert_allclose(actual, jax.jit(jax.grad(total))(rows), rtol=1e-9)
+
+
+def test_each_pass_over_a_column_of_floats_takes_one_call():
+    x = make_rows(25)[2].astype(np.float32)
+
+    def reduced(x):
+        return local.pairwise_sum(x, num_valid=150), local.reduce(x, "var", dtype=np.float64)
+
+    (total, variance), called = run(reduced, x)
+    assert float(total) == np.float32(math.fsum(x[:150]))
+    np.testing.assert_allclose(variance.values, np.var(x.astype(np.float64)), rtol=1e-14)
+    assert called == ["pairwise_sum"] * 3
 
 
 def test_no_rows_are_left_to_xla():

@@ -104,6 +104,7 @@ CALLS = {
     "segment_sum": lambda x, ids, mask: local.segment_sum(x, ids, 5000),
     "segment_statistic": lambda x, ids, mask: local.segment_var(x, ids, 50),
     "segment_reduce": lambda x, ids, mask: local.segment_max(x, ids, 50),
+    "pairwise_sum": lambda x, ids, mask: local.reduce(x, "var"),
     "histogram": lambda x, ids, mask: local.histogram(x, bins=10),
     "top_k": lambda x, ids, mask: local.top_k(x, 10),
     "merge": lambda x, ids, mask: local.merge(x, x),

@@ -10,6 +10,7 @@
 #include "join/cuda_match_rows.h"
 #include "move/cuda_compact.h"
 #include "move/cuda_repeat_rows.h"
+#include "reduce/cuda_pairwise_sum.h"
 #include "reduce/cuda_segment_statistic.h"
 #include "reduce/cuda_segment_sum.h"
 #include "reduce/cuda_tables.h"
@@ -201,6 +202,15 @@ cudaError_t cuda_segment_sum(const CudaSegmentSum& call, void* scratch, cudaStre
   write(call.sums, call.batch * call.num_segments * call.number_bytes);
   write(scratch, call.batch * cuda_segment_sum_scratch_bytes(call.num_rows, call.num_segments,
                                                              call.number_bytes));
+  return cudaSuccess;
+}
+
+cudaError_t cuda_pairwise_sum(const CudaPairwiseSum& call, void* scratch, cudaStream_t) {
+  read(call.numbers, call.batch * call.num_rows * call.number_bytes);
+  read(call.num_valid, call.batch * 4);
+  if (call.centers != nullptr) read(call.centers, call.batch * call.sum_bytes);
+  write(call.sums, call.batch * call.sum_bytes);
+  write(scratch, call.batch * cuda_pairwise_sum_scratch_bytes(call.num_rows, call.sum_bytes));
   return cudaSuccess;
 }
 

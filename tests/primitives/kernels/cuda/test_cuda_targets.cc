@@ -12,6 +12,7 @@
 #include "join/cuda_match_rows.h"
 #include "move/cuda_repeat_rows.h"
 #include "move/kept_words.h"
+#include "reduce/cuda_pairwise_sum.h"
 #include "reduce/cuda_segment_statistic.h"
 #include "reduce/cuda_segment_sum.h"
 #include "scan/cuda_reduce_by_key.h"
@@ -224,6 +225,20 @@ void segment_sum(Bytes& bytes, Call& call) {
                         n.rows, num_segments, static_cast<int>(byte_width(numbers))));
 }
 
+void pairwise_sum(Bytes& bytes, Call& call) {
+  const Sizes n(bytes);
+  const XLA_FFI_DataType numbers = one_of(bytes, {kF32, kF32, kF64, kS32});
+  const XLA_FFI_DataType sums = one_of(bytes, {kF32, kF64});
+  call.argument(numbers, {n.batch, n.rows});
+  counts(call, n.batch, n.rows);
+  call.argument(sums, {n.batch, bytes.one_in(2) ? 1 + bytes.one_in(16) : 0});
+  call.result(sums, {n.batch});
+  scratch(bytes, call,
+          n.batch * jaxframes::cuda_pairwise_sum_scratch_bytes(
+                        n.rows, static_cast<int>(byte_width(sums))));
+  call.attribute("skips_nan", kPred, bytes.one_in(2));
+}
+
 void segment_statistic(Bytes& bytes, Call& call) {
   const Sizes n(bytes);
   const XLA_FFI_DataType numbers = one_of(bytes, {kF32, kF64, kF32, kS32});
@@ -288,7 +303,8 @@ void histogram(Bytes& bytes, Call& call) {
   X(jaxframes_cuda_segment_sum_v1, segment_sum)        \
   X(jaxframes_cuda_segment_statistic_v1, segment_statistic) \
   X(jaxframes_cuda_segment_reduce_v1, segment_reduce)  \
-  X(jaxframes_cuda_histogram_v1, histogram)
+  X(jaxframes_cuda_histogram_v1, histogram)            \
+  X(jaxframes_cuda_pairwise_sum_v1, pairwise_sum)
 
 #define JAXFRAMES_DECLARE(name, describe) extern "C" XLA_FFI_Error* name(XLA_FFI_CallFrame*);
 JAXFRAMES_CUDA_TARGETS(JAXFRAMES_DECLARE)
