@@ -80,7 +80,7 @@ def kernel_traffic(
         return _sort(name, arguments, results, given)
     if name == "bucket_order":
         # Ids for the counts and the ranks; the order, and the inverse if there is one.
-        return Traffic(2 * rows * word + results[0].num_bytes + results[1].num_bytes, 4)
+        return Traffic(2 * rows * word + results[0].num_bytes + results[1].num_bytes, 3)
     if name == "top_k":
         # Two passes over all rows; few rows are left after that.
         return Traffic(2 * rows * word, 12)
@@ -118,7 +118,7 @@ def kernel_traffic(
         if segments <= _FEW_SEGMENTS:
             return Traffic(rows * (word + number), 2)
         sort = radix_sort(rows, 4, number, segments.bit_length())
-        return Traffic(rows * (word + 8 + number) + sort.num_bytes, sort.launches + 4)
+        return Traffic(rows * (word + 8 + number) + sort.num_bytes, sort.launches + 2)
     if name == "segment_statistic":
         # Statistics with centers read the rows twice.
         passes = 1 + bool(results[1].size)

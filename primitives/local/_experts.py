@@ -188,8 +188,8 @@ def _dispatch(
     order, inverse, offsets = bucket_order(ids, num_experts, num_valid=num_valid * per_token)
     counts = jnp.diff(offsets)
     position = jax.lax.iota(jnp.int32, num_copies)
-    # Copies without an expert come after all others, and padding keeps its place.
-    has_expert = (ids >= 0) & (ids < num_experts) & (position < num_valid * per_token)
+    # Copies without an expert come after all others, and padding keeps its place behind them.
+    has_expert = inverse < offsets[-1]
     if capacity is None:
         is_row = position < offsets[-1]
         tokens = jnp.where(is_row, order // per_token, np.int32(-1))

@@ -54,6 +54,6 @@ def test_kernels_count_what_they_read_and_write():
     assert scan == (900, 2)
     results = [words, words, Shape(4, (1, 65))]
     order = kernel_traffic("jaxframes_cuda_bucket_order_v1", [words, words], results, "")
-    assert order == (1600, 4)
+    assert order == (1600, 3)
     with pytest.raises(ValueError, match="not known"):
         kernel_traffic("jaxframes_cuda_another_v1", [words], [words], "")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reduce/cuda_segment_sum.h"
 
+#include <algorithm>
 #include <cstdint>
 
 #include "base/cuda_rows.cuh"
@@ -53,24 +54,30 @@ template <typename Id, typename Number>
 cudaError_t sum_many(const SegmentsOnGpu<Id>& segments, const Number* numbers, Number* sums,
                      CudaScratch scratch, cudaStream_t stream) {
   const auto memory = SortedSegments::take(scratch, segments.num_rows, sizeof(Number));
+  const auto tiles = ScanTiles<Number>::take(scratch, segments.num_rows);
   const uint32_t num_segments = static_cast<uint32_t>(segments.num_segments);
-  JAXFRAMES_RETURN_IF_FAILED(cudaMemsetAsync(sums, 0, num_segments * sizeof(Number), stream));
   uint32_t* const of_rows = memory.segments;
+  // One launch finds the segments of the rows, and clears the sums and the flags of the scan.
+  const int64_t num_flags = tiles.num_tiles + 1;
   JAXFRAMES_RETURN_IF_FAILED(for_each_row_on_gpu(
-      segments.num_rows,
-      [=] __device__(int64_t row) {
-        const uint32_t segment = segments(row, segments.valid(), *segments.first_id);
-        of_rows[row] = min(segment, num_segments);
+      std::max({segments.num_rows, static_cast<int64_t>(num_segments), num_flags}),
+      [=] __device__(int64_t at) {
+        if (at < segments.num_rows) {
+          const uint32_t segment = segments(at, segments.valid(), segments.first());
+          of_rows[at] = min(segment, num_segments);
+        }
+        if (at < num_segments) sums[at] = 0;
+        if (at < num_flags) tiles.flags[at] = 0;
       },
       stream));
   JAXFRAMES_RETURN_IF_FAILED(cuda_sort_numbers(
       memory.segments, memory.sorted_segments, numbers, memory.sorted_numbers, sizeof(Number),
       segments.num_rows, bit_length(num_segments), memory.sort, stream));
-  return scan_rows(
+  return scan_in_tiles(
       SortedSums<Number>{memory.sorted_segments,
                          reinterpret_cast<const Number*>(memory.sorted_numbers), sums,
                          segments.num_rows, num_segments},
-      scratch, stream);
+      tiles, stream);
 }
 
 template <typename Id, typename Number>
