@@ -150,6 +150,8 @@ def _select(
     elif one_pass and words:
         row_ids = ids_alone
         kept_words = flagged_words(flags, words, capacity, functools.partial(by_xla, words))
+    elif wants_ids and words:
+        row_ids, *kept_words = flagged_columns(flags, words, capacity, by_xla, with_ids=True)
     else:
         row_ids, kept_words = ids_alone, flagged_columns(flags, words, capacity, by_xla)
     in_turn = iter(kept_words)

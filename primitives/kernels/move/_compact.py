@@ -160,6 +160,8 @@ def flagged_columns(
     columns: Sequence[Array],
     capacity: int,
     otherwise: Callable[[Sequence[Array]], tuple[Array, ...]],
+    *,
+    with_ids: bool = False,
 ) -> tuple[Array, ...]:
     """Selects the words of flagged rows of each array apart, so that XLA drops what is not used.
 
@@ -170,19 +172,33 @@ def flagged_columns(
         columns: the arrays to select from; each satisfies `is_words`.
         capacity: number of rows in the result.
         otherwise: the XLA version, given some of the columns.
+        with_ids: also return the ids of the flagged rows, as the first result.
     """
 
     def select(columns: Sequence[Array], flags: Flags) -> tuple[Array, ...]:
         by_xla = functools.partial(otherwise, columns)
         return flagged_words(flags, columns, capacity, by_xla)
 
+    def ids(flags: Flags) -> tuple[Array, ...]:
+        return (flagged_ids(flags, capacity),) if with_ids else ()
+
     def apart(flags: Flags, columns: tuple[Array, ...]) -> tuple[Array, ...]:
-        return tuple(select((column,), flags)[0] for column in columns)
+        return *ids(flags), *(select((column,), flags)[0] for column in columns)
 
     def together(flags: Flags, columns: tuple[Array, ...]) -> tuple[Array, ...]:
-        return in_groups(select, columns, flags, row_bytes=_MOST_ROW_BYTES)
+        return *ids(flags), *in_groups(select, columns, flags, row_bytes=_MOST_ROW_BYTES)
 
-    kernels = on_cuda(together) if len(columns) > 1 else {}
+    def at_once(flags: Flags, columns: tuple[Array, ...]) -> tuple[Array, ...]:
+        def by_xla() -> tuple[Array, ...]:
+            return *ids(flags), *otherwise(columns)
+
+        return flagged_words(flags, columns, capacity, by_xla, with_ids=with_ids)
+
+    # All results of one call vary over the same mesh axes.
+    axes = varying_axes(*jax.tree.leaves(flags))
+    row_bytes = 4 * with_ids + sum(column.dtype.itemsize for column in columns)
+    fits = row_bytes <= _MOST_ROW_BYTES and all(varying_axes(one) == axes for one in columns)
+    kernels = on_cuda(at_once if fits else together) if len(columns) + with_ids > 1 else {}
     return by_platform(flags, tuple(columns), default=apart, **kernels)
 
 

@@ -144,6 +144,14 @@ def test_compact_moves_columns_of_32_bytes_in_a_call():
     # 4 + 8 + 8 + 2 + 8 bytes, then 4.
     assert called.count("flagged_rows") == 2
     assert called.count("count_flags") == 1
+    # Row ids come with columns of up to 28 bytes.
+    few = {name: columns[name] for name in "abd"}
+    actual, called = run(
+        lambda m, c: local.compact(m, c, capacity=80, return_index=True), mask, few
+    )
+    expected = oracles.compact(mask, few, 80, return_index=True)
+    oracles.assert_same_bits((actual.rows, actual.row_ids, actual.count), expected)
+    assert called.count("flagged_rows") == 1
 
 
 def test_derivatives_are_those_of_the_definition():
