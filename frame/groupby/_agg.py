@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from ..reductions._agg import check_labels, name_of, named_pairs
-from ..table._column import Column, as_floats
+from ..table._column import Column, as_floats, of_family
 from ..table._column_labels import Labels
 from ..table._take import look_up_rows, settled, take_columns
 from ..table._types import Options
@@ -247,7 +247,9 @@ class GroupByAggregation(GroupByApply, GroupByReductions, GroupByRows):
         how = how._replace(**kwargs)
         if how.op == "size":
             (column,) = self._spread([self._sizes(by_segment=True)])
-            name = self._labels[0] if self._is_series else None
+            name = None
+            if self._is_series:
+                name, column = self._labels[0], of_family(column, self._columns[0].family)
             column = settled(column, self._table.num_rows)
             return self._source._make_series(column, name, self._table)
         columns = grouped._reduced(grouped._pairs(how), by_segment=True)

@@ -379,6 +379,8 @@ class GroupByBase:
 
 def _type_of(column: Column, op: str) -> ColumnType:
     """The type of the results of groups: of nullable numbers, counts and flags are nullable."""
+    if op == "size":
+        return NUMBER.of_family(column.family)
     if op in ("count", "any", "all") and (column.family == "arrow" or column.is_numeric):
         return NUMBER.of_family(column.family)
     if op in ("any", "all"):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """groupby.size."""
 
+import numpy as np
+import pandas as pd
 from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same_error
 from jaxframes.frame import JaxFrame
@@ -29,6 +31,21 @@ def test_categories_without_rows_and_no_rows_at_all():
     frame = mixed_frame()[["b", "c"]]
     for num_rows in (37, 0):
         assert_parity(sizes, frame[:num_rows], ways=["eager"])
+
+
+def test_sizes_of_nullable_columns_are_nullable_also_in_agg_and_transform():
+    def sizes(f):
+        grouped = f.groupby("k")
+        return (
+            grouped.n.agg(["size", "count"]),
+            grouped.agg(rows=("n", "size")),
+            grouped.a.transform("size"),
+            grouped.transform("size"),
+        )
+
+    numbers = pd.Series([1, None, 3], dtype="Int64")
+    frame = pd.DataFrame({"k": [1.0, np.nan, 1.0], "n": numbers})
+    assert_parity(sizes, frame.assign(a=numbers.astype("int64[pyarrow]")), ways=["eager"])
 
 
 def test_a_key_may_not_have_the_name_of_the_result():
