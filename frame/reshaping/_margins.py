@@ -67,10 +67,9 @@ def with_margins(
     label = name if len(rows) == 1 else (name, *("",) * (len(rows) - 1))
     row = pd.DataFrame(
         {
-            at: [_as(last_row.get(_known(one), fill_value), result.dtypes.iloc[at])]
+            at: _cell(last_row.get(_known(one), fill_value), result.dtypes.iloc[at], label)
             for at, one in enumerate(result.columns)
-        },
-        index=pd.Index([label]),
+        }
     )
     row.columns = result.columns
     return pd.concat([result, row]).rename_axis(index=result.index.names)
@@ -87,13 +86,16 @@ def _known(label: Hashable) -> Any:
     return label
 
 
-def _as(value: Any, dtype: DtypeLike) -> Any:
-    """A value in a dtype, if it is one of its values."""
+def _cell(value: Any, dtype: DtypeLike, label: Hashable) -> pd.Series:
+    """A column of one value, in a dtype if it is one of its values."""
+    cell = pd.Series([value], index=pd.Index([label]))
     try:
-        cast = pd.Series([value]).astype(dtype)[0]
+        # A missing value is one of times with a zone, and of durations, if it has no dtype.
+        cast = cell.astype(object).astype(dtype)
     except (TypeError, ValueError):
-        return value
-    return cast if cast == value else value
+        return cell
+    is_same = cast.isna() if pd.isna(value) else cast == value
+    return cast if is_same.iloc[0] else cell
 
 
 def normalized_with_margins(table: pd.DataFrame, how: str) -> pd.DataFrame:

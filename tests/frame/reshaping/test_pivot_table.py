@@ -58,6 +58,26 @@ def test_margins():
     )
 
 
+def test_margins_have_the_dtypes_of_their_columns_also_without_a_value():
+    grades = pd.CategoricalDtype(["low", "mid", "high"], ordered=True)
+    dtypes = {"c": grades, "n": "Int64", "d": "timedelta64[s]"}
+    rows = {
+        "k": [0, 0, 1], "b": ["u", "w", "w"],
+        "c": ["low", "mid", None], "n": [3, None, 1], "d": [None, 2, 5],
+    }  # fmt: skip
+    frame = pd.DataFrame(rows).astype(dtypes)
+    frame = pd.concat([frame, frame[:1].assign(b="x", c=None, n=None, d=None).astype(dtypes)])
+    assert_parity(
+        lambda f: tuple(
+            f.pivot_table(one, "k", "b", "max", margins=True, dropna=dropna)
+            for one in dtypes
+            for dropna in (True, False)
+        ),
+        frame,
+        ways=["eager"],
+    )
+
+
 def test_all_pairs_of_keys():
     frame = mixed_frame(23)[["k", "b", "i", "x", "s", "c"]]
     frame["k"] = frame.k.where(frame.k > 0)
