@@ -345,7 +345,8 @@ class GroupByBase:
             if name is None:
                 name = "index" if len(keys) == 1 else f"level_{number}"
             if labels.index.nlevels > 1:
-                name = (name, *("",) * (labels.index.nlevels - 1))
+                parts = name if isinstance(name, tuple) else (name,)
+                name = (*parts, *("",) * (labels.index.nlevels - len(parts)))
             if name not in names:
                 columns.insert(0, column)
                 names.insert(0, name)

@@ -50,6 +50,16 @@ def test_keys_as_columns_and_categories_that_no_row_has():
     assert_parity(lambda f: f.groupby(["b"], as_index=False).i.sum(), frame, ways=["jit"])
 
 
+def test_keys_of_several_levels_of_labels_keep_these_as_columns():
+    def reduced(f):
+        grouped = f.groupby([("k", ""), ("a", "i")], as_index=False)
+        return grouped.max(), grouped.agg(["max"])
+
+    labels = pd.MultiIndex.from_tuples([("k", ""), ("a", "x"), ("a", "i")], names=["p", None])
+    frame = mixed_frame()[["k", "x", "i"]].set_axis(labels, axis=1)
+    assert_parity(reduced, frame, ways=["eager"])
+
+
 def test_functions_and_dicts_are_no_keys_inside_jit():
     ours = JaxFrame(mixed_frame()[["k", "i"]])
     for by in (lambda label: label % 2, {0: 1}):
