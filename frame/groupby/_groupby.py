@@ -135,7 +135,7 @@ class _Grouping(NDFrame, Generic[Groups]):
                 columns. A single `Grouper` has its own `sort` and `dropna`.
             level: levels of the index to group by, instead of `by`.
             as_index: label the rows of results by key; otherwise keys become the first columns.
-                Groups of a series need it.
+                Groups of a series need it, and those of a single `Grouper` of bins of time.
             sort: order groups by key; otherwise by first row.
             group_keys: label the rows of `take`, `nlargest`, `nsmallest`, `corr`, `cov` and
                 `resample` by key, before their own labels. Other methods ignore it.
@@ -152,6 +152,11 @@ class _Grouping(NDFrame, Generic[Groups]):
         self._check_as_index(as_index)
         bins = _only_bins(by)
         if bins is not None:
+            if not as_index:
+                raise NotImplementedError(
+                    "groupby: a single Grouper with freq= labels results by bin, got "
+                    "as_index=False. Leave it out, and call reset_index() on the result."
+                )
             return _binned(self, bins)
         if isinstance(by, pd.Grouper):
             # As in pandas, a single one has its own flags.

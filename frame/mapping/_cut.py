@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`cut` and `qcut`: bins numbers by given edges or by quantiles."""
 
+from collections.abc import Hashable
 from typing import Any
 
 import jax
@@ -58,6 +59,10 @@ def cut(
             "primitives.local.searchsorted."
         )
     sample = _sample(column, [])
+    if isinstance(bins, SeriesBase):
+        bins = bins.to_pandas()
+    if column.type.is_time and np.ndim(bins):
+        _check_times_of_bins(column, x._name, bins)
     if isinstance(bins, pd.IntervalIndex):
         result = _in_intervals(x, column, bins)
         return _answer(result, bins, retbins, is_of_host)
@@ -69,8 +74,6 @@ def cut(
         if len(x):
             values = x._with_column(column)
             sample = _sample(column, [values.min(), values.max()])
-    elif isinstance(bins, SeriesBase):
-        bins = bins.to_pandas()
     else:
         bins = np.asarray(bins) if isinstance(bins, jax.Array) else bins
     pandas_bins, edges = _pandas.cut(
@@ -125,6 +128,21 @@ def qcut(
         )
     result = _in_bins(x, column, edges, pandas_bins, labels, True, True)
     return _answer(result, edges, retbins, is_of_host)
+
+
+def _check_times_of_bins(column: Column, name: Hashable, bins: Any) -> None:
+    """Raises unless the bins of times are times."""
+    are_intervals = isinstance(bins, pd.IntervalIndex)
+    dtype = pd.Index(bins.left if are_intervals else bins).dtype
+    if dtype.kind in "mM":
+        return
+    # pandas bins durations by their counts, and finds no time in intervals of numbers.
+    bins_by_counts = are_intervals or (column.kind == "timedelta" and dtype.kind in "iu")
+    raised = NotImplementedError if bins_by_counts else ValueError
+    raise raised(
+        f"bins must be of {column.kind}64 dtype. cut: column {name!r} holds times, got bins of "
+        f"{dtype}. Convert them with pd.to_{column.kind}()."
+    )
 
 
 def _is_of_host(x: object) -> bool:

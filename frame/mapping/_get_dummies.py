@@ -14,7 +14,7 @@ from ..table._column_labels import Labels
 from ..table._distinct_values import distinct_values
 from ..table._from_host import check_width
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase, as_series
-from ..table._nullable import Family, family_of
+from ..table._nullable import Family, default_dtype, family_of
 from ..table._objects import hashed
 from ..table._recode import renumbered
 from ..table._to_host import no_rows
@@ -109,12 +109,25 @@ def _flags_of(
     numbers = [*range(len(values)), *([-1] if options["dummy_na"] else [])]
     if options["drop_first"]:
         del numbers[:1]
-    dtype = np.dtype(np.bool_ if options["dtype"] is None else options["dtype"])
-    check_width(dtype, "get_dummies")
+    dtype = _dtype_of_flags(options["dtype"])
     families: list[Family | None] = [family_of(one) for one in shown.dtypes]
     flags = _flags_of_codes(codes, tuple(map(np.int32, numbers)), dtype)
     columns = [of_family(Column(one), family) for one, family in zip(flags, families, strict=True)]
     return columns, shown.columns
+
+
+def _dtype_of_flags(given: DtypeLike) -> np.dtype:
+    """The dtype of the arrays of flags; raises unless it is of numbers or bools."""
+    if given is None:
+        return np.dtype(np.bool_)
+    dtype = default_dtype(pd.api.types.pandas_dtype(given))
+    if not isinstance(dtype, np.dtype) or dtype.kind not in "biufc":
+        raise NotImplementedError(
+            f"get_dummies: dtype must be of numbers or bools, got {given}. Leave it out, and call "
+            "astype() on the result."
+        )
+    check_width(dtype, "get_dummies")
+    return dtype
 
 
 @functools.partial(tiered, static_argnums=2)

@@ -197,3 +197,14 @@ def test_intervals_as_bins():
         assert_parity(lambda s, bins=bins: bins_of(s, bins), values, ways=["eager", "jit", "mesh"])
     overlapping = pd.IntervalIndex.from_tuples([(0, 5), (1, 9)])
     assert_same_error(lambda s: bins_of(s, overlapping), values)
+
+
+def test_bins_of_times_must_be_times():
+    times = pd.Series(pd.to_datetime(["2024-01-01", "2024-01-03"]), name="t")
+    for bins in ([0, 1], ["2023", "2025"]):
+        message = assert_same_error(lambda s, bins=bins: bins_of(s, bins), times)
+        assert message.startswith("bins must be of datetime64 dtype. cut: column 't' holds times")
+    durations = on_device(times - times[0])
+    for bins in ([0, 1], pd.interval_range(0, 9)):
+        with pytest.raises(NotImplementedError, match=r"int64. Convert them with pd.to_timedelta"):
+            cut(durations, bins)

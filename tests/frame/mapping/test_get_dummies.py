@@ -84,6 +84,14 @@ def test_values_of_the_host():
             assert_same(made, pd.get_dummies(given, **options))
 
 
+def test_flags_may_be_nullable():
+    frame = pd.DataFrame({"s": ["b", None, "a"]})
+    for dtype in ("Int64", "boolean", "float[pyarrow]"):
+        assert_parity(lambda f, dtype=dtype: dummies_of(f, dtype=dtype), frame, ways=["eager"])
+    with pytest.raises(NotImplementedError, match="dtype must be of numbers or bools, got string"):
+        get_dummies(on_device(frame), dtype="string")
+
+
 def test_wrong_uses_are_pandas_errors():
     frame = pd.DataFrame({"s": ["b", "a"], "x": [1, 2]})
     for options in (

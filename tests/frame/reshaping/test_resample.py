@@ -305,5 +305,8 @@ def test_rows_of_bins_of_one_grouper():
         frame,
         ways=["eager"],
     )  # fmt: skip
+    ours, by = on_device(frame.reset_index()), pd.Grouper(key="t", freq="D")
     with pytest.raises(NotImplementedError, match=r"head of bins of a column.*set_index\(\)"):
-        on_device(frame.reset_index()).groupby(pd.Grouper(key="t", freq="D")).head(1)
+        ours.groupby(by).head(1)
+    with pytest.raises(NotImplementedError, match=r"as_index=False. Leave it out, and call reset"):
+        ours.groupby(by, as_index=False)
