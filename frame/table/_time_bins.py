@@ -88,6 +88,11 @@ def check_times_of_bins(column: Column) -> None:
             f"resample: bins of {column.dtype_name} are not supported. Add the durations to a "
             "datetime first."
         )
+    if column.kind == "period":
+        raise NotImplementedError(
+            f"resample: bins of {column.dtype_name} are not supported. Convert the periods to "
+            "their first times: a column with dt.to_timestamp(), row labels with to_timestamp()."
+        )
     if column.kind != "datetime":
         raise TypeError(
             "Only valid with DatetimeIndex, TimedeltaIndex or PeriodIndex, but got times of "
