@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from ..align._as_column import is_mask, names_labels
-from ..mapping._isin import flags_in
 from ..table._arguments import listed_labels, only_rows
 from ..table._by_pandas import by_pandas
 from ..table._column import Array
@@ -23,7 +22,7 @@ from ..table._types import Axis, LevelOrLevels
 from ._chained import OF_INDEXER, warn_of_chained
 from ._getitem import RowSelection
 from ._set_rows import set_rows
-from ._xs import LevelSelection, check_eager, is_row_key, positions_of_all
+from ._xs import LevelSelection, check_eager, flags_of_labels, is_row_key, positions_of_all
 
 
 class LocIndexer:
@@ -156,7 +155,7 @@ class LabelSelection(LevelSelection, RowSelection):
         return taken._like(taken._table.replace(index=index))
 
     def _flags_of(self, labels: object, level: int = 0) -> Array:
-        return flags_in(self._table.index_columns()[level], labels, self._table, "loc")
+        return flags_of_labels(self._table.index_columns()[level], labels, self._table)
 
     @answered_at_once
     def _without_labels(self, labels: Any, level: LevelOrLevels, errors: str) -> Self:

@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import jax.numpy as jnp
+import numpy as np
 import pandas as pd
+import pyarrow as pa
 from pandas.api.types import is_list_like, is_scalar
 
 from ..mapping._isin import flags_in
 from ..table._arguments import axis_number, listed_labels
+from ..table._column import Array, Column
 from ..table._column_labels import Labels
 from ..table._filter import filter_rows
 from ..table._ndframe import NDFrame
@@ -50,6 +53,9 @@ class LevelSelection(NDFrame):
                 raise TypeError("Index must be a MultiIndex")
             return of.loc[key]
         keys = key if isinstance(key, tuple) else (key,)
+        num_levels = self._table.index.num_levels
+        if level is None and len(keys) > num_levels:
+            raise KeyError(f"Key length ({len(keys)}) exceeds index depth ({num_levels})")
         levels = list(range(len(keys))) if level is None else self._levels_at(level)
         if len(keys) != len(levels):
             raise AssertionError("Key for location must have same length as number of levels")
@@ -59,8 +65,10 @@ class LevelSelection(NDFrame):
         if level is None:
             # The level of a slice stays.
             levels = [position for position in levels if not isinstance(keys[position], slice)]
-        if len(levels) == self._table.index.num_levels:
-            return selected if len(selected) > 1 else selected.to_pandas().iloc[0]
+        if len(levels) == num_levels:
+            # Of the levels that are named, pandas drops none if all are.
+            is_frame = level is not None or len(selected) > 1
+            return selected if is_frame else selected.to_pandas().iloc[0]
         return selected.droplevel(levels) if drop_level and levels else selected
 
     def _at_levels(self, keys: dict[int, Any]) -> Self:
@@ -75,8 +83,7 @@ class LevelSelection(NDFrame):
                         f"xs: a slice of one level must be slice(None), got {key}. Use loc."
                     )
                 continue
-            labels = listed_labels(key)
-            flags.append(flags_in(table.index_columns()[level], labels, table, "loc"))
+            flags.append(_flags_in_level(table.index_columns()[level], listed_labels(key), table))
         if not flags:
             return self._like(table)
         return self._like(filter_rows(table, functools.reduce(jnp.logical_and, flags)))
@@ -105,6 +112,26 @@ class LevelSelection(NDFrame):
         selected: Any = self._at_levels({0: listed})
         labels = selected.index.get_level_values(0)
         return selected._taken(positions_of_all(listed, labels, pd.Index(listed)))
+
+
+def _flags_in_level(level: Column, labels: Sequence[object], table: Table) -> Array:
+    """Flags the rows with one of the labels in a level, where all missing labels are equal."""
+    found = [label for label in labels if not (is_scalar(label) and bool(pd.isna(label)))]
+    if len(found) == len(labels):
+        return flags_of_labels(level, labels, table)
+    if level.kind == "object":
+        # Objects that are missing are different values.
+        return flags_of_labels(level, [*found, None, np.nan, pd.NaT, pd.NA], table)
+    return flags_of_labels(level, found, table) | level.missing()
+
+
+def flags_of_labels(column: Column, labels: object, table: Table) -> Array:
+    """Flags the rows with one of the labels; raises for labels that Arrow does not compare."""
+    try:
+        return flags_in(column, labels, table, "loc")
+    except pa.ArrowTypeError as error:
+        # Dates, times and decimals of Arrow are compared with their own types only.
+        raise KeyError(labels) from error
 
 
 def positions_of_all(labels: Sequence[object], index: Any, wanted: pd.Index) -> Any:

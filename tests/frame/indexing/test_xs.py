@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """xs, and loc with several levels of labels."""
 
+import datetime
+
 import jax
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same_error, on_device
@@ -65,6 +68,36 @@ def test_loc():
     )
 
 
+def test_levels_that_are_all_named_stay():
+    assert_parity(
+        lambda f: (f.xs((1, False), level=["k", "b"]), f.i.xs((False, 1), level=["b", "k"])),
+        labelled_once(),
+        ways=["eager"],
+    )
+
+
+def test_a_missing_label_is_any_missing_one():
+    levels = {
+        "t": np.array(["2020-01-01", "NaT", "NaT"], "M8[s]"),
+        "o": pd.Series(["a", None, "c"], dtype=object),
+        "d": pd.array([None, datetime.date(2020, 1, 1), None], pd.ArrowDtype(pa.date32())),
+    }
+    frame = pd.DataFrame({**levels, "v": range(3)}).set_index(list(levels))
+    for null in (np.nan, None, pd.NaT):
+        assert_parity(
+            lambda f, null=null: (
+                f.xs(null, level="t"),
+                f.xs(null, level="o"),
+                f.xs(null, level="d"),
+                f.loc[(null, "c", null)],
+            ),
+            frame,
+            ways=["eager"],
+        )
+    assert_same_error(lambda f: f.xs("a", level="d"), frame)
+    assert_same_error(lambda f: f.droplevel([0, 1]).loc["a"], frame)
+
+
 def test_wrong_uses_are_pandas_errors():
     for wrong in (
         lambda f: f.loc[99],
@@ -74,6 +107,7 @@ def test_wrong_uses_are_pandas_errors():
         lambda f: f.loc[0, True, True],
         lambda f: f.i.loc[99],
         lambda f: f.xs(99),
+        lambda f: f.xs((0, True, 1)),
         lambda f: f.xs(0, level="none"),
         lambda f: f.reset_index(drop=True).xs(0, level=0),
     ):
