@@ -16,7 +16,7 @@ from ... import primitives
 from ..align._as_column import as_column
 from ..table._arguments import listed
 from ..table._by_pandas import by_pandas
-from ..table._column import NUMBER, Column, ColumnType, ListType, common_family, of_family
+from ..table._column import NUMBER, Column, ColumnType, ListType, of_family
 from ..table._column_labels import Labels
 from ..table._dictionary import Dictionary, UnencodedStrings, encode_each
 from ..table._distinct_values import code_counts, column_of_results, looked_up
@@ -59,6 +59,16 @@ def kind_of_strings(column: Column) -> str:
         kind = pd.api.types.infer_dtype(column.type.dictionary.values, skipna=True)
         return kind if kind in STRING_KINDS else column.kind
     return column.kind
+
+
+def _with_strings(column: Column) -> Column:
+    """Strings of categories, and objects as categories, as string methods see them."""
+    if column.kind == "object":
+        # Their values are no strings alone.
+        values: Any = column.type.dictionary
+        categories = Dictionary(pd.Index(values.values, dtype=object))
+        return Column(column.data, None, ColumnType("category", categories))
+    return as_string(column) if has_strings(column) else column
 
 
 def _column_of(column: Column, results: pd.Series, missing_result: object, rows: Table) -> Column:
@@ -192,14 +202,7 @@ class StringMethods:
         self._series = series
         column: Column = series._only
         self._holds_objects = column.kind == "object"
-        if self._holds_objects:
-            # Methods see objects as they see categories, whose values are no strings alone.
-            values: Any = column.type.dictionary
-            categories = Dictionary(pd.Index(values.values, dtype=object))
-            self._column = Column(column.data, None, ColumnType("category", categories))
-            return
-        is_text = has_strings(column)
-        self._column = as_string(column) if is_text else column
+        self._column = _with_strings(column)
 
     def __getitem__(self, key: object) -> Any:
         if isinstance(key, slice):
@@ -479,13 +482,14 @@ def _concatenated(
     column: Column, other: object, table: Table, sep: str, na_rep: str | None
 ) -> Column:
     """Appends the strings of `other`, row by row."""
+    column = _with_strings(column) if column.kind == "object" else column
     right = as_column(other, table, "others")
-    if right.kind not in ("string", "category"):
+    if right.kind not in ("string", "category", "object"):
         raise TypeError(
             "Concatenation requires list-likes containing only strings (or missing values). "
             f"Offending values found in column of {right.dtype_name}"
         )
-    right = as_string(right)
+    right = _with_strings(right) if right.kind == "object" else as_string(right)
     if is_traced(column.data, right.data, table.num_rows):
         raise NotImplementedError(
             "str.cat: the pairs of strings are not known inside jit. Call it outside jit."
@@ -493,13 +497,18 @@ def _concatenated(
     keys = column.data, right.data
     pairs = at_once(primitives.factorize, keys, num_valid=table.num_rows, **table.layout.on_mesh)
     count = int(pairs.count)
+    # pandas raises for objects that are no strings, and gives the dtype of the left side.
     sides = [
-        pd.Series(one.dictionary.take(host_array(codes)[:count]), dtype="str")
+        pd.Series(
+            one.dictionary.take(host_array(codes)[:count]),
+            dtype="str" if one.kind == "string" else object,
+        )
         for one, codes in zip((column, right), pairs.unique_keys, strict=True)
     ]
     joined = sides[0].str.cat(sides[1], sep=sep, na_rep=na_rep)
-    strings = strings_at(jnp.asarray(pairs.group_ids), joined)
-    return of_family(strings, common_family([column, right]))
+    if column.kind == "string":
+        return of_family(strings_at(jnp.asarray(pairs.group_ids), joined), column.family)
+    return looked_up(_of_objects(joined), pairs.group_ids, table.num_rows, table.layout)
 
 
 def _are_strings(others: object) -> bool:

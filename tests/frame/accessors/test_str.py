@@ -4,6 +4,7 @@
 import jax
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from frame_examples import STRINGS, mixed_frame
 from frame_parity import EVERYWHERE, assert_parity, assert_same, assert_same_error, on_device
@@ -218,6 +219,33 @@ def test_all_strings_put_together():
 def test_dtypes_names_and_missing_strings(dtype, method):
     text = pd.Series(["ab1", None, "c"], dtype=dtype, name="text")
     assert_same(method(JaxSeries(text)), method(text))
+
+
+def test_cat_has_the_dtype_of_the_left_side():
+    texts = ["a", None, "c"]
+    columns = {
+        "o": pd.Series(texts, dtype=object),
+        "s": pd.Series(texts, dtype="str"),
+        "n": pd.Series(texts, dtype="string"),
+        "a": pd.Series(texts, dtype=pd.ArrowDtype(pa.string())),
+        "c": pd.Series(["x", None, None], dtype="category"),
+        "m": pd.Series(["b", 1, None], dtype=object),
+        "b": pd.Series([b"b", None, None], dtype=object),
+    }
+    frame = pd.DataFrame(columns)
+    for left in "osnac":
+        assert_parity(
+            lambda f, own=left: (
+                *(f[own].str.cat(f[other], sep="-", na_rep="?") for other in "osnac"),
+                f[own].str.cat([f.o, f.s]),
+                # Only the objects of rows count.
+                f[f.m != 1][own].str.cat(f[f.m != 1].m, na_rep="?"),
+            ),
+            frame,
+            ways=["eager"],
+        )
+    for left, right in ("om", "sm", "ms", "mo", "bs", "ob"):
+        assert_same_error(lambda f, a=left, b=right: f[a].str.cat(f[b], na_rep="?"), frame)
 
 
 def test_cat_takes_the_strings_of_a_list_by_position():
