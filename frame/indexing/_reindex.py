@@ -338,13 +338,27 @@ class SeriesReindexing(SeriesBase, Reindexing):
             for side, dtype in zip(given, _while_aligned(*owners), strict=True)
         )
         left, right = next(sides).align(next(sides))
-        column = _filled(left._only, right._only, owners, left._table)
+        has_objects = _are_mixed(*owners) or owners[0].kind == "object"
+        fills = _rows_of(other, self) if has_objects else None
+        column = _filled(left._only, right._only, owners, left._table, fills)
         table, index = left._table, left._table.index
         has_two_names = self._table.index.names != other._table.index.names
         if has_two_names and not is_traced(table) and not same_labels(self._table, other._table):
             # pandas has the name of the union here, and elsewhere that of the left labels.
             table = table.replace(index=index.named((None,) * index.num_levels))
         return self._of(table.with_columns([column]), self._name)
+
+
+def _rows_of(series: Any, beside: Any) -> Array | None:
+    """Flags the aligned rows with a label of a series; None inside `jit`, where all have one.
+
+    Other rows keep their own missing value: None, NaN, NaT or NA among objects.
+    """
+    table = series._table
+    if is_traced(table.index, table.num_rows, beside._table.index, beside._table.num_rows):
+        return None
+    flags = Column(table.layout.place(np.ones(table.capacity, np.bool_)))
+    return beside.align(series._with_column(flags))[1]._only.present()
 
 
 def _numbers_of_categories(series: Any, other: Any) -> tuple[Any, Any]:
@@ -373,8 +387,11 @@ def _while_aligned(*columns: Column) -> list[str | None]:
         for one in columns
     ]
     if _are_mixed(*columns):
+        # Objects show whether a number is an integer, of any width.
         return [
-            _MASKED.get(one.dtype) if plain else None
+            nullable_dtype("masked", "number", one.dtype).name
+            if plain and one.dtype.kind in "iu"
+            else None
             for one, plain in zip(columns, are_plain, strict=True)
         ]
     common = np.result_type(*(one.dtype for one in columns)) if all(are_plain) else None
@@ -413,9 +430,19 @@ def _is_whole(column: Column, table: Table) -> bool:
     return not is_unknown and not any_flagged(missing, table.num_rows)
 
 
-def _filled(column: Column, other: Column, owners: tuple[Column, Column], table: Table) -> Column:
-    """Fills missing values from another column, in the common dtype before rows were aligned."""
+def _filled(
+    column: Column,
+    other: Column,
+    owners: tuple[Column, Column],
+    table: Table,
+    fills: Array | None = None,
+) -> Column:
+    """Fills missing values from another column, in the common dtype before rows were aligned.
+
+    `fills` flags the rows that the other column has; all if it is None.
+    """
     (missing,) = missing_flags([column])
+    missing = missing if fills is None else missing & fills
     counts = table.num_rows, table.num_rows
     if column.type.compares_with(other.type) and column.type.zone == other.type.zone:
         # As in pandas, values that no row needs are not converted to the finer unit.

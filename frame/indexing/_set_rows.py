@@ -198,6 +198,9 @@ def _with_values(
         if not isinstance(value, jax.Array):
             _check_held(column, value)
         return _of_same_dtype(column, choose_scalar(~flags, column, value, table, method), value)
+    if column.kind == "object" and not is_traced(table, value, flags):
+        # Integers stay integers where the value has fewer rows.
+        value = value.astype(object)
     other = as_column(value, table, label)
     if other.is_float and column.dtype.kind in "iu" and not is_traced(flags, other):
         # Rows that are not set do not decide whether all values are integers.

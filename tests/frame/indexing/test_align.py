@@ -71,6 +71,22 @@ def test_wide_integers_are_combined_exactly(dtype):
     assert_same(combined, wide.combine_first(other))
 
 
+def test_combined_objects_show_integers_and_own_missing_values():
+    small = pd.Series([2, 1], dtype="int8")
+    objects = pd.Series([None, "x", None], [1, 2, 5], dtype=object)
+    assert_parity(
+        lambda f, g: (
+            f.combine_first(g),
+            g.combine_first(f),
+            g.combine_first(f.astype("Int8")),
+            g.combine_first(g[:2]),
+        ),
+        small,
+        objects,
+        ways=["eager"],
+    )
+
+
 def test_combine_first_has_the_dtype_of_both():
     def combined(one, other):
         return one.combine_first(other)

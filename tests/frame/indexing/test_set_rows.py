@@ -170,6 +170,16 @@ def test_integers_stay_integers_if_the_set_rows_have_values():
     assert_parity(after(double), LABELLED, ways=["eager"])
 
 
+def test_objects_hold_the_integers_of_fewer_rows():
+    objects = pd.DataFrame({"o": ["a", None, (1, 2), "d"]}, dtype=object)
+    for dtype in ("int8", "Int64"):
+        few = pd.Series([7, 8], dtype=dtype)
+        assert_parity(sets("iloc", (slice(0, 2), 0), few), objects, ways=["eager"])
+        assert_parity(sets("loc", ([1], "o"), lambda f, few=few: few), objects, ways=["eager"])
+    numbers = objects.assign(i=[1, 2, 3, 4])
+    assert_parity(sets("loc", ([0, 1], "o"), lambda f: f.i[:2]), numbers, ways=["eager"])
+
+
 def test_other_frames_keep_their_values():
     frame = JaxFrame(FRAME)
     column, copy = frame["i"], frame.copy()
