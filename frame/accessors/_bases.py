@@ -48,7 +48,7 @@ class SeriesAccessorMethods(SeriesBase):
         if column.kind == "datetime":
             return DatetimeMethods(series)
         if column.kind == "date":
-            return DatetimeMethods(self._with_column(midnights(column)))
+            return DatetimeMethods(self._with_column(midnights(column)), are_dates=True)
         if column.kind == "period":
             return PeriodMethods(self)
         if column.kind == "timedelta":

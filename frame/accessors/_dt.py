@@ -10,6 +10,7 @@ import pandas as pd
 from ..table._column import NAT, Column, ColumnType, of_family, plain
 from ..table._column_labels import Labels
 from ..table._distinct_values import through_values
+from ..table._ndframe import SeriesBase
 from ..table._recode import strings_at
 from ..table._tracing import at_once, is_traced
 from ..table._units import PER_SECOND, starts_of_days
@@ -34,6 +35,15 @@ class DatetimeMethods(TimeMethods):
     """
 
     _pandas = pd.Series([], dtype="datetime64[us]")
+
+    def __init__(self, series: SeriesBase, *, are_dates: bool = False):
+        super().__init__(series)
+        # Whether the times are the midnights of a column of dates.
+        self._are_dates = are_dates
+
+    def _rounded(self, how: str, freq: Any, ambiguous: object, nonexistent: object) -> Any:
+        rounded = super()._rounded(how, freq, ambiguous, nonexistent)
+        return DatetimeMethods(rounded).date if self._are_dates else rounded
 
     year: Any = part("year", "The year.")
     month: Any = part("month", "The month, from 1.")
@@ -128,8 +138,12 @@ class DatetimeMethods(TimeMethods):
         step = np.int64(PER_SECOND[self.unit] * SECONDS_PER_DAY)
         times = jnp.where(self._walls.data == NAT, np.int64(NAT), self._walls.data % step)
         if self._column.family == "arrow":
-            kind = ColumnType("time", unit=self.unit, family="arrow")
-            return self._series._with_column(Column(times, None, kind))
+            # pandas gives the units of 64 bits in Arrow.
+            unit = "us" if self.unit == "us" else "ns"
+            factor = np.int64(PER_SECOND[unit] // PER_SECOND[self.unit])
+            counts = jnp.where(times == NAT, np.int64(NAT), times * factor)
+            kind = ColumnType("time", unit=unit, family="arrow")
+            return self._series._with_column(Column(counts, None, kind))
         return self._objects("dt.time", self._walls.with_arrays((times, None)))
 
     @property
@@ -214,7 +228,7 @@ class DatetimeMethods(TimeMethods):
             lambda values: values.dt.strftime(date_format).astype("str"),
             "dt.strftime",
         )
-        return self._series._with_column(strings)
+        return self._series._with_column(of_family(strings, times.family))
 
 
 class TimedeltaMethods(TimeMethods):

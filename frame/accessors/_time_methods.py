@@ -82,7 +82,10 @@ class TimeMethods:
     def round(
         self, freq: object, ambiguous: object = "raise", nonexistent: object = "raise"
     ) -> Any:
-        """Rounds to the nearest multiple of a fixed frequency, half to even; see `floor`."""
+        """Rounds to the nearest multiple of a fixed frequency; see `floor`.
+
+        Half is rounded to even, and up in dtypes of Arrow.
+        """
         return self._rounded("round", freq, ambiguous, nonexistent)
 
     def _rounded(self, how: str, freq: Any, ambiguous: object, nonexistent: object) -> Any:
@@ -93,7 +96,9 @@ class TimeMethods:
         if remainder:
             raise ValueError(f"dt.{how}: {freq!r} is not a multiple of the unit {self.unit!r}")
         walls = self._walls
-        data, overflows = rounded_counts(walls.data, how, np.int64(step))
+        is_half_up = how == "round" and self._column.family == "arrow"
+        rule = "round half up" if is_half_up else how
+        data, overflows = rounded_counts(walls.data, rule, np.int64(step))
         num_rows = self._series._table.num_rows
         if not is_traced(overflows, num_rows) and bool(any_flagged(overflows, num_rows)):
             raise OverflowError(f"dt.{how}: a multiple of {freq!r} does not fit {self.unit!r}")

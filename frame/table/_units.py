@@ -152,7 +152,9 @@ def coarser(data: Array, factor: Any) -> Array:
 
 @functools.partial(tiered, static_argnums=1)
 def rounded_counts(data: Array, how: str, step: Array) -> tuple[Array, Array]:
-    """Rounds times and other counts to multiples of a step: "floor", "ceil", "round" half to even.
+    """Rounds times and other counts to multiples of a step.
+
+    `how` is "floor", "ceil", "round" (half to even) or "round half up".
 
     The second result flags results that overflow 64 bits; they are NaT.
     """
@@ -166,7 +168,8 @@ def rounded_counts(data: Array, how: str, step: Array) -> tuple[Array, Array]:
         case _:
             # Compared with the distance to the next multiple, since the step may be odd.
             to_next = step - remainder
-            is_up = (remainder > to_next) | ((remainder == to_next) & (quotient % 2 != 0))
+            takes_half = (quotient % 2 != 0) | (how == "round half up")
+            is_up = (remainder > to_next) | ((remainder == to_next) & takes_half)
             result = quotient + is_up.astype(jnp.int64)
     multiple = result * step
     overflows = jnp.where(result == quotient, multiple > data, multiple < data) | (multiple == NAT)

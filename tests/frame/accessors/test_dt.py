@@ -183,3 +183,28 @@ def test_days_that_begin_before_the_range():
         times,
         ways=["eager"],
     )  # fmt: skip
+
+
+def test_times_of_arrow_have_the_rules_and_dtypes_of_arrow():
+    texts = ["1969-12-31 22:30:00", "2020-02-29 01:30:00", None, "2020-01-01 02:30:00"]
+    moments = pd.Series(pd.to_datetime(texts))
+    for dtype in ("timestamp[s]", "timestamp[us]"):
+        assert_parity(
+            lambda s: (
+                s.dt.round("h"),
+                s.dt.floor("h"),
+                s.dt.ceil("2D"),
+                s.dt.time,
+                s.dt.strftime("%d.%m.%Y"),
+                s.dt.strftime("%H:%M"),
+            ),
+            moments.astype(f"{dtype}[pyarrow]"),
+            ways=["eager"],
+        )
+    assert_parity(
+        lambda s: (s.dt.round("2D"), s.dt.floor("D"), s.dt.ceil("2D"), s.dt.normalize()),
+        moments.astype("date32[pyarrow]"),
+        ways=["eager"],
+    )
+    halves = pd.Series([5400, 9000, -5400, None]).astype("duration[s][pyarrow]")
+    assert_parity(lambda s: s.dt.round("h"), halves, ways=["eager"])
