@@ -109,15 +109,15 @@ def table_of_arrow(
         nulls: the columns of integers and bools with nulls in other rows; see
             `with_holes_elsewhere`.
         keeps_masks: whether integers with nulls keep a mask, because processes share the rows.
-        backend: the family of the dtypes of all columns but those of the index, or families by
-            column; the others have default dtypes, or those that pandas' metadata have.
+        backend: the family of the dtypes of all columns and labels, or families by column; the
+            others have default dtypes, or those that pandas' metadata have.
     """
     capacity = layout.capacity_for(max(table.num_rows, least))
     labels, stored, level_names, numbers, families = _labels_of(table.schema)
 
     wanted: Mapping[str, Family] = {}
     if isinstance(backend, str):
-        wanted = dict.fromkeys((name for name in table.column_names if name not in stored), backend)
+        wanted = dict.fromkeys(table.column_names, backend)
     elif backend is not None:
         wanted = backend
 

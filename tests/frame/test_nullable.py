@@ -125,6 +125,16 @@ def test_dtype_backends(backend):
         read.convert_dtypes(dtype_backend="polars")
 
 
+@pytest.mark.parametrize("backend", ["numpy_nullable", "pyarrow"])
+def test_dtype_backends_have_labels_of_rows(backend, tmp_path):
+    frame = pd.DataFrame({"i": [1, 2], "x": [1.5, None], "v": [3, 4]}).set_index(["i", "x"])
+    for labelled in (frame, frame.droplevel("x"), frame.reset_index(drop=True)):
+        labelled.to_parquet(tmp_path / "rows.parquet")
+        expected = pd.read_parquet(tmp_path / "rows.parquet", dtype_backend=backend)
+        read = read_parquet(tmp_path / "rows.parquet", dtype_backend=backend)
+        pd.testing.assert_frame_equal(read.to_pandas(), expected)
+
+
 def test_read_csv_takes_nullable_dtypes():
     text, dtypes = b"a,b\n1,x\n,y\n", {"a": "Int64", "b": "string"}
     expected = pd.read_csv(io.BytesIO(text), dtype=dtypes)
