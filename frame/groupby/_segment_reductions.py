@@ -12,6 +12,7 @@ import numpy as np
 from ... import primitives
 from ...primitives._accumulators import kurtosis, powers_of, quotient, skewness
 from ...primitives.staging import tiered
+from ..reductions._methods import check_is_counted_alone
 from ..table._column import NAT, Array, Column
 from ..table._dtypes import wide
 from ..table._take import gather
@@ -244,6 +245,7 @@ def check_reducible(op: str, column: Column, label: Hashable) -> None:
                 "Reduce its parts, map(jnp.real) and map(jnp.imag)."
             )
     elif kind != "object" and op not in _OF_TYPE[kind]:
+        check_is_counted_alone(column, what, label)
         raise TypeError(
             f"dtype '{column.dtype_name}' of column {label!r} does not support operation '{what}'"
         )

@@ -34,7 +34,7 @@ def result_type(type: ColumnType, op: str) -> ColumnType:
         # Arrow's sums have all digits.
         return dataclasses.replace(type, digits=(MOST_DIGITS, type.digits[1]))
     if type.kind == "datetime" and op in ("std", "sem"):
-        return ColumnType("timedelta", unit=type.unit)
+        return ColumnType("timedelta", unit=type.unit).of_family(type.family)
     return type
 
 

@@ -3,6 +3,8 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pytest
 from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same_error
 from jaxframes.frame import JaxFrame
@@ -41,3 +43,22 @@ def test_numeric_only_and_skipna():
     assert_parity(deviations, frame, ways=["eager"], ulps=ULPS)
     assert "'s'" in assert_same_error(lambda f: f.groupby("k").std(), frame)
     assert_same_error(lambda f: f.groupby("k").s.std(numeric_only=True), frame)
+
+
+def test_deviations_of_arrows_times_are_arrows_durations():
+    times = pd.Series(pd.to_datetime(["2024-01-01", "2024-01-03", None]))
+    frame = pd.DataFrame({"k": [1, 1, 1], "t": times.astype("timestamp[us][pyarrow]")})
+    assert_parity(
+        lambda f: (f.groupby("k").t.std(), f.groupby("k").sem(), f[["t"]].std()),
+        frame,
+        ways=["eager"],
+    )
+
+
+def test_decimals_and_dates_of_arrow_are_cast_first():
+    for dtype in (pa.decimal128(10, 0), pa.date32()):
+        column = pd.Series([1, 2], dtype="int32[pyarrow]").astype(pd.ArrowDtype(dtype))
+        groups = JaxFrame(pd.DataFrame({"k": [1, 1], "v": column})).groupby("k")
+        for method in (groups.mean, groups.v.std):
+            with pytest.raises(NotImplementedError, match=r"held as whole counts. Cast it with"):
+                method()
