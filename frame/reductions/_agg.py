@@ -12,10 +12,11 @@ from ..table._arguments import listed, only_rows
 from ..table._column import NUMBER, Column, of_family
 from ..table._column_labels import Labels
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._to_host import no_rows
 from ..table._tracing import is_traced
 from ..table._types import Axis, Options
 from ..table._user_functions import is_of_numpy, known_reduction
-from ._results import table_of_frame, table_of_series, traced_table
+from ._results import result_type, table_of_frame, table_of_series, traced_table
 
 
 def name_of(func: object) -> Hashable:
@@ -121,12 +122,28 @@ _COUNTS = ("count", "nunique", "size")
 
 def _in_family(result: object, column: Column, func: object) -> Any:
     """Several reductions of a column of a frame: of a nullable one they are nullable, if not all
-    are counts."""
-    if not isinstance(result, SeriesBase) or not column.is_nullable or not column.is_numeric:
+    are counts, and of times they have the type that is common to them."""
+    if not isinstance(result, SeriesBase):
+        return result
+    if column.type.is_time or column.kind in ("date", "time", "period"):
+        return result if result._is_traced else _in_type_of_times(result, column, func)
+    if not column.is_nullable or not column.is_numeric:
         return result
     if all(isinstance(one, str) and one in _COUNTS for one in listed(func)):
         return result
     return result._with_column(of_family(result._only, column.family))
+
+
+def _in_type_of_times(result: Any, column: Column, func: object) -> Any:
+    """Reductions of times by name in their type, which a missing value alone does not have."""
+    names = listed(func)
+    types = {result_type(column.type, one) if isinstance(one, str) else NUMBER for one in names}
+    if len(types) > 1 or NUMBER in types:
+        return result
+    dtype = no_rows(Column(column.data, None, types.pop())).dtype
+    shown = result.to_pandas().astype(object)
+    typed = shown.where(shown.notna(), None).astype(dtype)
+    return result._of(table_of_series(typed), result._name)
 
 
 class SeriesAggregation(Transformation, SeriesBase):

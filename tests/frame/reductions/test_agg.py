@@ -106,3 +106,14 @@ def test_a_named_result_is_a_scalar():
     frame = JaxFrame({"x": [1.0, 2.0]})
     with pytest.raises(NotImplementedError, match="'a' must reduce the column to a scalar"):
         frame.agg(a=("x", np.cumsum))
+
+
+def test_times_have_the_dtypes_of_their_reductions_also_without_a_value():
+    times = pd.Series(pd.to_datetime(["2024-01-01", None]).as_unit("ns"), name="t")
+    columns = {
+        "t": times, "z": times.dt.tz_localize("UTC"), "d": times - times[0],
+        "a": times.astype("timestamp[us][pyarrow]"),
+    }  # fmt: skip
+    frame = pd.DataFrame(columns)
+    for rows in (frame, frame[1:], frame[:0]):
+        assert_parity(lambda f: (f.agg(["max"]), f.agg(["std"])), rows, ways=["eager"])
