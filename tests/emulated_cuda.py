@@ -62,6 +62,12 @@ def kernels_for_cuda() -> Iterator[list[str]]:
         yield _called
 
 
+def run_emulated(function: Callable[..., Any], *arguments: Any) -> tuple[Any, list[str]]:
+    """The results of a jitted function with these kernels, and the calls of them."""
+    with kernels_for_cuda() as called:
+        return jax.block_until_ready(jax.jit(function)(*arguments)), list(called)
+
+
 def _ordered(words: Any, attributes: Any) -> Any:
     """The unsigned integers of words, as Python's, which have any size."""
     bits, flip = int(attributes["bits"]), int(attributes["flip"])

@@ -22,8 +22,8 @@ import pytest
 _KEY = "processor seconds"
 _COLLECTION = "collection"
 _ALLOWED_GROWTH = 1.25
-# Of `_fixed_work`, where the stored figure was measured.
-_STORED_SECONDS_OF_WORK = 0.0052
+# Of `_fixed_work` during a run of tests, where the stored figure was measured.
+_STORED_SECONDS_OF_WORK = 0.008
 _REPORTS_FOR_EACH_SAMPLE = 100
 
 

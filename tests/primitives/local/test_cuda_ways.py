@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import oracles
 import pytest
-from emulated_cuda import kernels_for_cuda
+from emulated_cuda import run_emulated as run
 from jaxframes.primitives import local
 from jaxframes.primitives.kernels.scan._reduce_by_key_cuda import can_keep_on_cuda
 from jaxframes.primitives.local import parts
@@ -20,11 +20,6 @@ def make_rows(seed=0):
     rng = np.random.default_rng(seed)
     keys = rng.integers(-9, 9, NUM_ROWS).astype(np.int32)
     return keys, rng.integers(-1000, 1000, NUM_ROWS).astype(np.int32), rng.random(NUM_ROWS)
-
-
-def run(function, *arguments):
-    with kernels_for_cuda() as called:
-        return jax.block_until_ready(jax.jit(function)(*arguments)), list(called)
 
 
 @pytest.mark.parametrize("op", ["sum", "prod", "min", "max", "count", "mean", "first", "last"])
@@ -188,49 +183,6 @@ def test_tables_reduce_columns_as_they_are(dtype):
     # Words of 64 bits hold a row of 32 and its position; for other rows these take a second call.
     num_calls = len(SEGMENT_OPS) + (0 if dtype in ("float32", "int32", "uint32") else 2)
     assert called == ["segment_reduce"] * num_calls
-
-
-STATISTICS = ("prod", "mean", "var", "std", "logsumexp")
-
-
-def test_statistics_of_few_segments_take_one_call():
-    rng = np.random.default_rng(23)
-    ids = rng.integers(-1, 12, NUM_ROWS).astype(np.int32)
-    ids[ids == 7] = 12
-    rows = rng.integers(-2, 3, NUM_ROWS).astype(np.float32)
-    is_odd = (ids == 3) | (ids == 4)
-    rows[ids == 3], rows[ids == 4] = -np.inf, np.nan
-
-    def statistics(x, ids):
-        found = {op: local.segment_reduce(x, ids, 12, op, ddof=1) for op in STATISTICS}
-        return found, local.segment_softmax(x, ids, 12), local.segment_normalize(x, ids, 12)
-
-    (found, softmax, normal), called = run(statistics, rows, ids)
-    assert called == ["segment_statistic"] * 7
-    with np.errstate(invalid="ignore"):
-        for op in STATISTICS:
-            expected = oracles.segment_reduce(rows, ids, 12, op, ddof=1)
-            np.testing.assert_allclose(found[op], expected, rtol=1e-5)
-    others = np.where(is_odd, -1, ids)
-    expected = oracles.segment_softmax(rows, others, 12)
-    np.testing.assert_allclose(softmax[~is_odd], expected[~is_odd], rtol=1e-5)
-    assert not np.any(softmax[ids == 3])
-    expected = oracles.segment_normalize(rows, others, 12)
-    np.testing.assert_allclose(normal[~is_odd], expected[~is_odd], atol=1e-5)
-
-
-def test_derivatives_of_statistics_are_those_of_the_definitions():
-    rng = np.random.default_rng(24)
-    ids = np.append(np.arange(4), rng.integers(0, 4, 20)).astype(np.int32)
-    rows, weights = rng.random((2, 24))
-
-    def total(x):
-        scaled = local.segment_softmax(x, ids, 4) @ weights
-        return scaled + jnp.sum(jnp.sin(local.segment_std(x, ids, 4)))
-
-    actual, called = run(jax.grad(total), rows)
-    assert called.count("segment_statistic") == 2
-    np.testing.assert_allclose(actual, jax.jit(jax.grad(total))(rows), rtol=1e-9)
 
 
 def test_each_pass_over_a_column_of_floats_takes_one_call():
