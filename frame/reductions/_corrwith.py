@@ -110,7 +110,7 @@ def _of_frames(this: Any, that: Any, is_across: bool, drop: bool) -> Any:
     left, right = this.align(that, join="inner")
     # As in pandas, infinities of the right frame are missing.
     left = left + right * 0
-    right = right + left * 0
+    right = right + (left * 0).where(left.isna(), 0)
     if is_across:
         found = _across(left, right)
         if drop or same_labels(this._table, that._table):
