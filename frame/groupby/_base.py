@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from ...primitives._global._reduce_by_key import saves_a_sort
+from ..reductions._reduce_columns import is_kleene
 from ..reductions._results import result_type
 from ..table._column import NUMBER, Array, Column, ColumnType, bare, show_holes
 from ..table._column_labels import Labels
@@ -272,8 +273,9 @@ class GroupByBase:
                 if operand not in positions:
                     positions[operand] = len(operands)
                     operands.append(_recoded(column) if operand[1] else column)
-                is_kleene = spec.op in ("any", "all") and not spec.skipna and column.is_nullable
-                plan.append((positions[operand], spec._replace(is_kleene=is_kleene)))
+                # The operand of the program does not know that its column is nullable.
+                spec = spec._replace(is_kleene=is_kleene(column, spec.op, spec.skipna))
+                plan.append((positions[operand], spec))
         results = iter(self._arrays_of(operands, plan, by_segment) if plan else ())
         shown, groups = [], self._groups
         for at, spec in pairs:
@@ -380,9 +382,8 @@ class GroupByBase:
 
 def _type_of(column: Column, op: str) -> ColumnType:
     """The type of the results of groups: of nullable numbers, counts and flags are nullable."""
-    if op == "size":
-        return NUMBER.of_family(column.family)
-    if op in ("count", "any", "all") and (column.family == "arrow" or column.is_numeric):
+    takes_family = op in ("count", "any", "all") and (column.family == "arrow" or column.is_numeric)
+    if op == "size" or takes_family:
         return NUMBER.of_family(column.family)
     if op in ("any", "all"):
         return NUMBER

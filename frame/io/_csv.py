@@ -238,9 +238,6 @@ class FrameCsv(FrameBase):
         table = without_dictionaries(frame.to_arrow())
         if path_or_buf is None:
             return _text_of(table, options).to_pybytes().decode()
-        if isinstance(path_or_buf, io.TextIOBase):
-            path_or_buf.write(_text_of(table, options).to_pybytes().decode())
-            return None
         target = target_of(
             path_or_buf, "to_csv", compression=compression, filesystem=filesystem,
             storage_options=storage_options,
@@ -248,7 +245,11 @@ class FrameCsv(FrameBase):
         if target.place is not None and target.is_plain_file:
             with replacing(target.place.path, "to_csv") as temporary:
                 csv.write_csv(table, temporary, options)
-        elif target.place is None and target.compression is None:
+        elif (
+            target.place is None
+            and target.compression is None
+            and not isinstance(path_or_buf, io.TextIOBase)
+        ):
             csv.write_csv(table, path_or_buf, options)
         else:
             write_content(path_or_buf, target, _text_of(table, options))

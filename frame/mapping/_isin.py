@@ -69,8 +69,8 @@ def flags_in(column: Column, values: object, table: Table, method: str = "isin")
         )
     if isinstance(getattr(values, "dtype", None), pd.CategoricalDtype):
         values = np.asarray(values)
-    is_read_once = isinstance(values, (set, frozenset, Mapping, Iterator))
-    listed = list(values) if is_read_once else values
+    needs_list = isinstance(values, (set, frozenset, Mapping, Iterator))
+    listed = list(values) if needs_list else values
     if column.is_numeric:
         flags = _flags_of_numbers(column, listed, table.layout)
         if flags is not None:

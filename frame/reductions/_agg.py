@@ -58,15 +58,19 @@ def apply_one(of: NDFrame, func: object, args: Any, rest: Any) -> Any:
         return method(*args, **rest) if callable(method) else method
     if not callable(func):
         raise TypeError(f"agg: func must be a name, a function, a list or a dict, got {func!r}")
-    name, how = _method_of(func) if is_of_numpy(func) else ("", {})
-    if callable(getattr(type(of), name, None)):
-        return getattr(of, name)(*args, **how, **rest)
-    return func(of, *args, **rest)
+    found = _method_of(func, of)
+    if found is None:
+        return func(of, *args, **rest)
+    name, how = found
+    return getattr(of, name)(*args, **how, **rest)
 
 
-def _method_of(func: Any) -> tuple[str, Options]:
-    """The method that computes what a function of NumPy does, if there is one of the name."""
-    return known_reduction(func) or (func.__name__, {})
+def _method_of(func: Any, of: NDFrame) -> tuple[str, Options] | None:
+    """The method that computes what a function of NumPy does, with its arguments; None without."""
+    if not is_of_numpy(func):
+        return None
+    name, how = known_reduction(func) or (func.__name__, {})
+    return (name, how) if callable(getattr(type(of), name, None)) else None
 
 
 def _series_of_scalars(of: NDFrame, values: Sequence[Any], labels: pd.Index, name: object) -> Any:
@@ -211,8 +215,7 @@ class FrameAggregation(Transformation, FrameBase):
                 for label, one in func.items()
             }
             return self._joined(parts)
-        is_method = is_of_numpy(func) and callable(getattr(type(self), _method_of(func)[0], None))
-        if isinstance(func, str) or is_method:
+        if isinstance(func, str) or _method_of(func, self) is not None:
             return apply_one(self, func, args, named)
         parts = {
             label: _in_family(self._series_at(position).agg(func, 0, *args, **named), column, func)

@@ -25,7 +25,7 @@ from ..table._types import Axis, Function, Options
 from ._axis1 import median_across, reduce_across
 from ._few_rows import reduce_few_rows
 from ._quantiles import quantiles_of_columns
-from ._reduce_columns import ENDS, Reduced, reduce_columns, reduction_for
+from ._reduce_columns import ENDS, Reduced, is_kleene, reduce_columns, reduction_for
 from ._result_rows import reduce_to_rows
 from ._results import host_series, host_value, result_type, table_of_series, traced_table
 
@@ -209,7 +209,7 @@ class SeriesReductions(Reductions, SeriesBase):
                 return found
         check_reducible(self._only, op, self._name)
         (result,) = _results(self, op, arguments)
-        if op in LOGICAL and not skipna and is_traced(result) and self._only.is_nullable:
+        if is_traced(result) and is_kleene(self._only, op, skipna):
             raise NotImplementedError(
                 f"{op}: inside jit a scalar cannot be NA, as it may be with skipna=False. Return "
                 f"the series frame[[{self._name!r}]].{op}(skipna=False), or call {op} outside jit."

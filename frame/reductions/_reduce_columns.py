@@ -89,8 +89,12 @@ def reduction_for(
     uses = (ddof if op in MOMENTS else 0, min_count if op in ("sum", "prod") else 0)
     if dtype is None:
         dtype = wide(np.float64) if is_of_doubles(column, op) else column.dtype
-    is_kleene = op in ("any", "all") and not skipna and column.is_nullable
-    return Reduction(op, skipna, *uses, missing, zero, dtype, is_kleene)
+    return Reduction(op, skipna, *uses, missing, zero, dtype, is_kleene(column, op, skipna))
+
+
+def is_kleene(column: Column, op: str, skipna: bool) -> bool:
+    """Whether a missing value makes "any" or "all" missing, unless others decide."""
+    return op in ("any", "all") and not skipna and column.is_nullable
 
 
 def is_of_doubles(column: Column, op: str) -> bool:

@@ -4,7 +4,7 @@
 Sums have the order of `sums_on_cuda`, so they have the same bits in every run and on every card.
 """
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -16,7 +16,7 @@ Statistic = Literal["prod", "mean", "var", "std", "exponentials", "logsumexp"]
 
 _MOST_SEGMENTS = 2048  # kMostTableSegments in cuda_segment_sum.h
 # The position of a statistic is its number in the kernel.
-_STATISTICS = ("prod", "mean", "var", "std", "exponentials", "logsumexp")
+_STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
 _WITHOUT_CENTERS = ("prod", "mean")
 
 
