@@ -79,6 +79,8 @@ def _same_values(a: Column, b: Column, num_rows: Count) -> bool:
         a, b = recoded([a, b])
     if a.dtype != b.dtype or a.type != b.type or a.data.shape != b.data.shape:
         return False
+    if (a.valid is None) is not (b.valid is None):
+        a, b = (column.with_arrays((column.data, column.mask())) for column in (a, b))
     return bool(_equal(group_keys(a), group_keys(b), num_rows))
 
 

@@ -202,7 +202,8 @@ def _with_values(
         # Integers stay integers where the value has fewer rows.
         value = value.astype(object)
     other = as_column(value, table, label)
-    if other.is_float and column.dtype.kind in "iu" and not is_traced(flags, other):
+    is_integer = column.is_numeric and column.dtype.kind in "iu"
+    if other.is_float and is_integer and not is_traced(flags, other):
         # Rows that are not set do not decide whether all values are integers.
         other = choose(flags, other, column, table, method)
     made = choose(~flags, column, other, table, method)

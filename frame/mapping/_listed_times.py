@@ -21,7 +21,7 @@ def listed_counts(column: Column, listed: object) -> np.ndarray:
 
     A time past the range of the unit equals no row, so that it is left out.
     """
-    if isinstance(listed, list) and listed and all(value is pd.NaT for value in listed):
+    if isinstance(listed, list) and any(value is pd.NaT for value in listed) and _are_null(listed):
         return np.array([NAT])
     keys = pd.Index(listed)
     if keys.dtype != object:
@@ -42,3 +42,7 @@ def _counts(keys: pd.Index, column: Column) -> np.ndarray:
         return np.empty(0, np.int64)
     times = counts_on_host(in_utc(keys), column.type.unit or "ns")
     return times.counts[times.is_exact]
+
+
+def _are_null(listed: list[object]) -> bool:
+    return all(pd.api.types.is_scalar(value) and pd.isna(value) for value in listed)

@@ -237,6 +237,9 @@ def _mapped(column: Column, how: ValueMap, table: Table) -> Column:
         mapper = _series_of(mapper, column)
     if na_action == "ignore":
         mapper = mapper.loc[mapper.index.notna()]
+    if pd.api.types.infer_dtype(mapper) == "string":
+        # Only objects that are all strings or missing: what pandas' series infers of the results.
+        mapper = mapper.infer_objects()
     if not mapper.index.is_unique:
         raise pd.errors.InvalidIndexError(
             "Reindexing only valid with uniquely valued Index objects"

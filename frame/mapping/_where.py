@@ -36,7 +36,13 @@ from ..table._host_column import column_of, computed, rows_on_host
 from ..table._in_place import with_inplace
 from ..table._layout import ON_HOST
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
-from ..table._object_functions import as_objects, joined_objects, with_object
+from ..table._object_functions import (
+    as_objects,
+    column_like,
+    host_series,
+    joined_objects,
+    with_object,
+)
 from ..table._recode import category_values, has_strings, recoded, renumbered
 from ..table._table import Count, Table
 from ..table._take import any_missing, missing_elsewhere, settled
@@ -297,6 +303,10 @@ def choose(keep: Array, column: Column, other: Column, table: Table, method: str
     if column.is_nullable and column.is_numeric:
         other = numbers_in_dtype(column, other, method, ~keep, table.num_rows)
         return _choose_numbers(keep, column, other, column.dtype)
+    if column.family == "arrow" and not (
+        other.kind == column.kind or (column.kind == "string" and has_strings(other))
+    ):
+        other = _in_arrow_dtype(keep, column, other, table, method)
     if other.is_nullable:
         mix = column.is_numeric and other.is_numeric and column.is_bool == other.is_bool
         if mix and method != "fillna":
@@ -346,6 +356,34 @@ def _choose_nullable(keep: Array, column: Column, other: Column, table: Table) -
     dtype = common_dtype(column.dtype, other.dtype)
     column, other = in_dtype([column, other], dtype)
     return _choose_numbers(keep, column, other, dtype)
+
+
+def _in_arrow_dtype(
+    keep: Array, column: Column, other: Column, table: Table, method: str
+) -> Column:
+    """Values as those of a column of an Arrow dtype, which keeps it: Arrow casts those it needs.
+
+    Raises:
+        TypeError: Arrow does not cast them.
+    """
+    is_known = not is_traced(keep, column, other, table.num_rows)
+    if assumes_holes() or (is_known and not any_missing(keep, table.num_rows)):
+        return column
+    refused = (
+        f"Invalid values of dtype {other.dtype_name} for dtype {column.dtype_name!r} in {method}. "
+        f"Cast one of them with astype {'first' if is_known else 'before jit'}."
+    )
+    if not is_known:
+        raise NotImplementedError(refused)
+    count = table.num_rows_on_host
+    is_needed = ~np.asarray(keep)[:count]
+    held = host_series(column, count)
+    values = host_series(other, count).array[is_needed]
+    try:
+        held[is_needed] = values
+    except (TypeError, ValueError, NotImplementedError) as error:
+        raise TypeError(refused) from error
+    return column_like(held, column)
 
 
 def _in_categories(keep: Array, column: Column, other: Column, table: Table, method: str) -> Column:

@@ -171,3 +171,11 @@ def test_bools_beside_other_labels(values):
             concat(both, axis=1)
     else:
         assert_same(concat(both, axis=1), pd.concat([a, b], axis=1))
+
+
+def test_nullable_labels_of_which_one_side_misses_some():
+    whole = pd.Series([1, 2], index=pd.array([1, 2], dtype="Int64"), name="a")
+    missing = pd.Series([3, 4], index=pd.array([1, None], dtype="Int64"), name="b")
+    assert_same(on_device(whole) + on_device(missing), whole + missing)
+    made = concat([on_device(whole), on_device(missing)], axis=1)
+    assert_same(made, pd.concat([whole, missing], axis=1))

@@ -219,3 +219,10 @@ def test_values_that_are_read_once():
     frame = pd.DataFrame({"x": [1.5, 2.5, 3.0], "b": [True, False, True], "s": ["a", "b", "c"]})
     for label, values in (("x", [1.5, 3.0]), ("b", [True]), ("s", ["a", "c"])):
         assert_parity(lambda f, c=label, v=values: f[c].isin(iter(v)), frame, ways=["eager"])
+
+
+@pytest.mark.parametrize("dtype", ["datetime64[s]", "datetime64[ns, UTC]", "timedelta64[us]"])
+@pytest.mark.parametrize("listed", [[None, pd.NaT], [pd.NaT, np.nan], [pd.NA, pd.NaT], [None]])
+def test_missing_values_of_a_list_beside_times(dtype, listed):
+    times = pd.Series([1, None]).astype(dtype)
+    assert_same(on_device(times).isin(listed), times.isin(listed))

@@ -209,3 +209,11 @@ def test_missing_keys_are_those_of_the_dtype(mapper):
 def test_two_missing_keys_of_numbers_are_pandas_error():
     for values in ([1.0, np.nan], [1, 2], ["a", None]):
         assert_same_error(lambda s: s.map({None: 1, np.nan: 2}), pd.Series(values))
+
+
+def test_objects_that_are_strings_give_strings():
+    texts = pd.Series(["a", None, "b"], index=[1, 2, 3], dtype=object)
+    mixed = pd.Series(["a", None, 1], index=[1, 2, 3], dtype=object)
+    numbers = pd.Series([3, 1, 2, 9])
+    for mapper in (texts, mixed):
+        assert_same(on_device(numbers).map(on_device(mapper)), numbers.map(mapper))

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
+import datetime
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from frame_examples import mixed_frame
-from frame_parity import assert_parity, assert_same_error, on_device
+from frame_parity import assert_parity, assert_same, assert_same_error, on_device
 from on_shards import noting
 
 
@@ -166,3 +169,48 @@ def test_a_value_that_no_nullable_dtype_holds_is_an_error_only_if_it_is_needed(d
                 call(on_device(series))
         else:
             assert_parity(call, series, ways=["eager"])
+
+
+ARROW = {
+    "decimal": (["1.50", None, "2.50"], pd.ArrowDtype(pa.decimal128(10, 2))),
+    "date": (["2020-01-01", None, "2020-01-03"], pd.ArrowDtype(pa.date32())),
+    "string": (["a", None, "q"], pd.ArrowDtype(pa.string())),
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("decimal", pd.Series([3, 4, 7], dtype="int16")),
+        ("decimal", pd.Series([0.25, 4, np.nan])),
+        ("decimal", pd.Series([1, 2, None], dtype="UInt8")),
+        ("date", pd.Series(pd.to_datetime(["2021-05-05", "2021-05-06", "2021-05-07"]))),
+        ("date", pd.Series([datetime.date(2021, 5, 5), datetime.date(2021, 5, 6), None])),
+        ("string", pd.Series([1, 2, 3])),
+        ("string", pd.Series([True, False, True])),
+    ],
+)
+def test_a_column_of_an_arrow_dtype_keeps_it(kind, values):
+    texts, dtype = ARROW[kind]
+    column = pd.Series(texts, dtype="string[pyarrow]").astype(dtype)
+    flags = pd.Series([False, False, True])
+
+    def chosen(s, values, flags):
+        made = s.copy()
+        made[flags] = values
+        few = s.copy()
+        few.iloc[1:] = values.iloc[:2].to_list()
+        return s.where(flags, values), s.mask(flags, values), s.fillna(values), made, few
+
+    expected = chosen(column, values, flags)
+    assert_same(chosen(*map(on_device, (column, values, flags))), expected)
+    assert {one.dtype for one in expected} == {dtype}
+
+
+def test_values_that_arrow_does_not_cast_are_refused():
+    dates = pd.Series(["2020-01-01", None], dtype="string[pyarrow]").astype(ARROW["date"][1])
+    ours = on_device(dates)
+    with pytest.raises(TypeError, match=r"Invalid values of dtype int64 for dtype 'date32.*astype"):
+        ours.fillna(on_device(pd.Series([1, 2])))
+    # No row needs them.
+    assert_same(ours.where(ours.notna() | ours.isna(), on_device(pd.Series([1, 2]))), dates)
