@@ -3,17 +3,18 @@
 
 import io
 import os
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, BinaryIO
 
 import numpy as np
-import pyarrow as pa
 from pandas.api.extensions import no_default
 from pyarrow import csv
 
-from ..table._layout import layout_of
+from ..table._layout import ONE_DEVICE, layout_of
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._object_functions import as_texts
+from ..table._types import Options
+from ._construction import table_of_arrow
 from ._csv_lines import CsvText, csv_text
 from ._csv_options import CsvFormat, check_rest
 from ._csv_reader import CsvLabels, CsvReader, CsvValues, read_pieces, read_rows
@@ -184,15 +185,20 @@ class FrameCsv(FrameBase):
         columns: Sequence[Hashable] | None = None,
         header: bool | Sequence[str] = True,
         index: bool = True,
+        mode: str = "w",
+        encoding: str | None = None,
+        errors: str = "strict",
         compression: object = "infer",
         storage_options: Mapping[str, object] | None = None,
         filesystem: object = None,
+        engine: str = "python",
+        **options: Any,
     ) -> str | None:
         """Writes comma-separated values to a file, or returns them as a string.
 
-        The file appears when it is complete; at a URL, if its store makes files whole, as object
-        stores do. On a mesh of several processes it is a folder, into which each process writes the
-        rows of its devices.
+        The text is pandas'. The file appears when it is complete; at a URL, if its store makes
+        files whole, as object stores do. On a mesh of several processes it is a folder, into which
+        each process writes the rows of its devices.
 
         Args:
             path_or_buf: a path, a URL or a file; None for a string.
@@ -200,66 +206,118 @@ class FrameCsv(FrameBase):
             columns: the labels of the columns to write; all by default.
             header: whether to write the labels of columns, or other labels in their place.
             index: whether to write the labels of rows.
+            mode: "a" appends to a file of this machine, and "x" refuses one that exists; with both
+                the file can be seen before it is complete.
+            encoding: the encoding of a file; UTF-8 by default.
+            errors: what happens to characters that it does not have, as in `str.encode`.
             compression: "gzip", "bz2", "zip", "xz", "zstd", "lz4" or None; by default what the end
                 of the name says.
             storage_options: arguments of the file system of a URL, for fsspec.
             filesystem: a file system of `pyarrow.fs` or fsspec that has the path.
+            engine: "python" for pandas' writer; "pyarrow" for Arrow's, which is several times as
+                fast, takes no `options`, quotes labels, and writes 1.0 as 1, bools as true and
+                false, times with all their digits and timedeltas as counts of their unit.
+            **options: the other arguments of pandas: `na_rep`, `float_format`, `date_format`,
+                `index_label`, `quoting`, `quotechar`, `doublequote`, `escapechar`, `decimal`,
+                `lineterminator` and `chunksize`.
 
-        Differences from pandas:
-            Arrow formats the values: bools are true and false, 1.0 is 1, timedeltas are counts of
-            their unit, and strings are quoted if necessary.
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> JaxFrame({"x": [0.5, None]}).to_csv(index=False, na_rep="NA", float_format="%.2f")
+            'x\\n0.50\\nNA\\n'
         """
-        named: Any = self if columns is None else self[list(columns)]
+        frame: Any = self if columns is None else self[list(columns)]
         if not isinstance(header, (bool, np.bool_)):
-            if len(header) != len(named._labels):
-                raise ValueError(f"Writing {len(named._labels)} cols but got {len(header)} aliases")
-            named, header = named.set_axis(list(header), axis=1), True
-        # Without their labels, rows have no index column in Arrow.
-        frame: Any = named.reset_index() if index else named._with_range()
-        if index and self._table.index.names == (None,):
-            frame = frame.rename(columns={frame._labels[0]: ""})
-        rows = frame._table
-        frame = frame._with_columns(
-            [
-                as_texts(column, rows.num_rows, rows.layout, "to_csv")
-                if column.kind in ("object", "list")
-                else column
-                for column in rows.columns
-            ]
-        )
-        options = csv.WriteOptions(delimiter=sep, include_header=bool(header))
+            if len(header) != len(frame._labels):
+                raise ValueError(f"Writing {len(frame._labels)} cols but got {len(header)} aliases")
+            frame, header = frame.set_axis(list(header), axis=1), True
+        options |= {"sep": sep, "header": bool(header), "index": index}
+        if path_or_buf is not None and not _takes_text(path_or_buf):
+            options |= {"encoding": encoding, "errors": errors}
+        write = _writer(engine, mode, options)
         if path_or_buf is not None and self._layout.spans_processes:
             os.makedirs(path_or_buf, exist_ok=True)
             for name, piece in own_pieces(frame):
+                own = frame.frame_class._of(*table_of_arrow(piece, ONE_DEVICE))
                 path = os.path.join(path_or_buf, f"part-{name}.csv")
-                with replacing(path, "to_csv") as temporary:
-                    csv.write_csv(without_dictionaries(piece), temporary, options)
+                with replacing(path, "to_csv") as temporary, open(temporary, "wb") as file:
+                    write(own, file, options)
             return None
-        table = without_dictionaries(frame.to_arrow())
+        content = io.BytesIO()
         if path_or_buf is None:
-            return _text_of(table, options).to_pybytes().decode()
+            write(frame, content, options)
+            return content.getvalue().decode()
         target = target_of(
             path_or_buf, "to_csv", compression=compression, filesystem=filesystem,
             storage_options=storage_options,
         )  # fmt: skip
-        if target.place is not None and target.is_plain_file:
-            with replacing(target.place.path, "to_csv") as temporary:
-                csv.write_csv(table, temporary, options)
-        elif (
-            target.place is None
-            and target.compression is None
-            and not isinstance(path_or_buf, io.TextIOBase)
-        ):
-            csv.write_csv(table, path_or_buf, options)
+        if mode != "w":
+            if target.place is None or not target.place.is_local:
+                raise NotImplementedError(
+                    f"to_csv: mode={mode!r} needs a path of this machine, got {path_or_buf!r}. "
+                    "Write a new file."
+                )
+            path = target.place.path
+            frame.to_pandas().to_csv(path, mode=mode, compression=target.compression, **options)
+        elif target.place is not None and target.is_plain_file:
+            with replacing(target.place.path, "to_csv") as temporary, open(temporary, "wb") as file:
+                write(frame, file, options)
         else:
-            write_content(path_or_buf, target, _text_of(table, options))
+            write(frame, content, options)
+            write_content(path_or_buf, target, content.getvalue())
         return None
 
 
-def _text_of(table: pa.Table, options: csv.WriteOptions) -> pa.Buffer:
-    sink = pa.BufferOutputStream()
-    csv.write_csv(table, sink, options)
-    return sink.getvalue()
+def _takes_text(file: object) -> bool:
+    return isinstance(file, io.TextIOBase)
+
+
+_ARROW_OPTIONS = {"sep", "header", "index"}
+
+
+def _writer(engine: str, mode: str, options: Options) -> Callable[[Any, BinaryIO, Options], None]:
+    """The function that writes a frame to a file of bytes."""
+    if mode not in ("w", "a", "x"):
+        raise ValueError(f"to_csv: mode must be 'w', 'a' or 'x', got {mode!r}.")
+    if engine == "python":
+        return _write_by_pandas
+    if engine != "pyarrow":
+        raise ValueError(f"to_csv: engine must be 'python' or 'pyarrow', got {engine!r}.")
+    is_text = options.get("encoding") in (None, "utf-8") and options.get("errors") != "ignore"
+    others = sorted(
+        options.keys() - _ARROW_OPTIONS - ({"encoding", "errors"} if is_text else set())
+    )
+    if others or mode != "w":
+        raise NotImplementedError(
+            f"to_csv: engine='pyarrow' has no {', '.join(others or ['mode'])}. Omit the engine."
+        )
+    return _write_by_arrow
+
+
+def _write_by_pandas(frame: Any, file: BinaryIO, options: Options) -> None:
+    rest = dict(options)
+    encoding, errors = rest.pop("encoding", None), rest.pop("errors", "strict")
+    text = io.TextIOWrapper(file, encoding or "utf-8", errors, newline="")
+    frame.to_pandas().to_csv(text, **rest)
+    text.detach()
+
+
+def _write_by_arrow(frame: Any, file: BinaryIO, options: Options) -> None:
+    # Without their labels, rows have no index column in Arrow.
+    named = frame.reset_index() if options["index"] else frame._with_range()
+    if options["index"] and frame._table.index.names == (None,):
+        named = named.rename(columns={named._labels[0]: ""})
+    rows = named._table
+    named = named._with_columns(
+        [
+            as_texts(column, rows.num_rows, rows.layout, "to_csv")
+            if column.kind in ("object", "list", "period")
+            else column
+            for column in rows.columns
+        ]
+    )
+    how = csv.WriteOptions(delimiter=options["sep"], include_header=options["header"])
+    csv.write_csv(without_dictionaries(named.to_arrow()), file, how)
 
 
 class SeriesCsv(SeriesBase):

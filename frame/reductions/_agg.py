@@ -126,11 +126,11 @@ _COUNTS = ("count", "nunique", "size")
 
 def _in_family(result: object, column: Column, func: object) -> Any:
     """Several reductions of a column of a frame: of a nullable one they are nullable, if not all
-    are counts, and of times they have the type that is common to them."""
+    are counts, and of times and strings they have the type that is common to them."""
     if not isinstance(result, SeriesBase):
         return result
-    if column.type.is_time or column.kind in ("date", "time", "period"):
-        return result if result._is_traced else _in_type_of_times(result, column, func)
+    if column.type.is_time or column.kind in ("date", "time", "period", "string"):
+        return result if result._is_traced else _in_common_type(result, column, func)
     if not column.is_nullable or not column.is_numeric:
         return result
     if all(isinstance(one, str) and one in _COUNTS for one in listed(func)):
@@ -138,8 +138,8 @@ def _in_family(result: object, column: Column, func: object) -> Any:
     return result._with_column(of_family(result._only, column.family))
 
 
-def _in_type_of_times(result: Any, column: Column, func: object) -> Any:
-    """Reductions of times by name in their type, which a missing value alone does not have."""
+def _in_common_type(result: Any, column: Column, func: object) -> Any:
+    """Reductions by name in their type, which a missing value alone does not have."""
     names = listed(func)
     types = {result_type(column.type, one) if isinstance(one, str) else NUMBER for one in names}
     if len(types) > 1 or NUMBER in types:

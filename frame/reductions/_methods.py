@@ -11,7 +11,7 @@ from ..align._as_column import as_column
 from ..ops._operators import Method
 from ..table._alive import named
 from ..table._arguments import axis_number, check_flag, check_rest
-from ..table._column import Column, show_holes
+from ..table._column import Column, ColumnType, show_holes
 from ..table._dtypes import wide
 from ..table._host_rows import HostRows
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
@@ -387,7 +387,7 @@ def one_each(frame: FrameBase, results: Sequence[Any], op: str, name: Hashable =
     values = [
         host_value(*result, type, op in LOGICAL)
         if isinstance(result, Reduced)
-        else host_result(result, type.kind, op)
+        else host_result(result, type, op)
         for result, type in zip(results, types, strict=True)
     ]
     if _are_objects(columns, op):
@@ -397,13 +397,15 @@ def one_each(frame: FrameBase, results: Sequence[Any], op: str, name: Hashable =
     return frame.series_class._of(table_of_series(series), name)
 
 
-def host_result(result: object, kind: str, op: str) -> Any:
+def host_result(result: object, type: ColumnType, op: str) -> Any:
     """A result of the host as an array of one element."""
     if op in LOGICAL:
         return np.array([bool(result)])
     array = np.empty(1, object)
     array[0] = result
-    return pd.array(array, "str") if kind == "string" else array
+    if type.kind != "string":
+        return array
+    return pd.array(array, "str" if type.family is None else type.nullable(np.int32))
 
 
 def in_jit(op: str, label: Hashable, column: Column) -> NotImplementedError:

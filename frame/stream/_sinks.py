@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sinks: files that appear when they are complete."""
 
+import codecs
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
@@ -118,10 +119,11 @@ def write_csv(
     stage: Stage,
     place: Place,
     *,
-    sep: str = ",",
-    header: bool = True,
-    index: bool = True,
+    header: bool | Sequence[str] = True,
+    encoding: str | None = None,
+    errors: str = "strict",
     compression: object = "infer",
+    **options: Any,
 ) -> None:
     """Writes a stage as comma-separated values, batch after batch."""
     path = place.path
@@ -129,14 +131,17 @@ def write_csv(
         raise TypeError(
             f"to_csv: a plan over batches is written to a named file, got {path!r}. Give a path."
         )
+    if options.get("mode", "w") != "w":
+        raise NotImplementedError("to_csv: a plan over batches writes a new file. Omit mode=.")
     kind = compression_of(path, compression, "to_csv")
     with (
         new_file_at(place) as temporary,
         open(temporary, "wb") as content,
         compressing(content, kind, os.fspath(path)) as file,
     ):
+        encoder = codecs.getincrementalencoder(encoding or "utf-8")(errors)
         for batch in _frames(stage):
-            file.write(batch.to_csv(sep=sep, header=header, index=index).encode())
+            file.write(encoder.encode(batch.to_csv(header=header, **options)))
             header = False
 
 

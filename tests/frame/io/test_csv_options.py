@@ -133,7 +133,7 @@ def test_urls_and_file_systems(tmp_path):
     frame = pd.DataFrame({"a": [1, 2]})
     store = fs.SubTreeFileSystem(str(tmp_path), fs.LocalFileSystem())
     JaxFrame(frame).to_csv("f.csv", index=False, filesystem=store)
-    assert (tmp_path / "f.csv").read_text() == '"a"\n1\n2\n'
+    assert (tmp_path / "f.csv").read_text() == "a\n1\n2\n"
     for source, options in (
         ("f.csv", {"filesystem": store}),
         ((tmp_path / "f.csv").as_uri(), {}),
@@ -199,7 +199,7 @@ def test_other_arguments_name_the_way(options, error, message):
 def test_a_file_is_written_to_a_buffer():
     sink = pa.BufferOutputStream()
     JaxFrame({"a": [1]}).to_csv(sink, index=False)
-    assert sink.getvalue().to_pybytes() == b'"a"\n1\n'
+    assert sink.getvalue().to_pybytes() == b"a\n1\n"
 
 
 @pytest.mark.parametrize("options", [{}, {"index_col": "b"}, {"chunksize": 2}], ids=str)

@@ -36,7 +36,7 @@ def test_a_pipe_is_written_to(tmp_path):
     reader.start()
     written("csv", pipe)
     reader.join()
-    assert said == ['"x"\n1\n2\n3\n']
+    assert said == ["x\n1\n2\n3\n"]
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])

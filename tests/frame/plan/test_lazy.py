@@ -198,7 +198,7 @@ def test_results_are_written_and_iterated(ours, tmp_path):
     plan.to_parquet(tmp_path / "f.parquet")
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "f.parquet"), expected)
     text = plan[["y"]].reset_index(drop=True).to_csv(index=False)
-    assert text.split() == ['"y"', *map(str, expected.y)]
+    assert text.split() == ["y", *map(str, expected.y)]
     batches = list(plan.batches(7))
     assert [len(batch) for batch in batches][:-1] == [7] * (len(batches) - 1)
     assert_same(concat(batches), expected)

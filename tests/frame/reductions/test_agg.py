@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same_error
@@ -117,3 +118,14 @@ def test_times_have_the_dtypes_of_their_reductions_also_without_a_value():
     frame = pd.DataFrame(columns)
     for rows in (frame, frame[1:], frame[:0]):
         assert_parity(lambda f: (f.agg(["max"]), f.agg(["std"])), rows, ways=["eager"])
+
+
+@pytest.mark.parametrize("dtype", ["str", "string", "string[pyarrow]", pd.ArrowDtype(pa.string())])
+@pytest.mark.parametrize("values", [["b", None, "a"], [None, None], []])
+def test_strings_have_the_dtypes_of_their_reductions_also_without_a_value(dtype, values):
+    frame = pd.DataFrame({"a": pd.Series(values, dtype=dtype)})
+    assert_parity(
+        lambda f: (f.sum(), f.sum(skipna=False), f.max(), f.agg(["min", "max"]), f.agg(["sum"])),
+        frame,
+        ways=["eager"],
+    )

@@ -339,7 +339,7 @@ def test_bytes():
 
 def test_csv_has_the_text_of_objects():
     frame = frame_of([1, "a", None, datetime.date(2020, 2, 29)])[["k", "g"]]
-    assert JaxFrame(frame).to_csv(index=False).replace('"', "") == frame.to_csv(index=False)
+    assert JaxFrame(frame).to_csv(index=False) == frame.to_csv(index=False)
 
 
 @pytest.mark.parametrize("op", ["sum", "min", "any", "nunique"])
