@@ -224,7 +224,7 @@ def test_columns_other_labels_and_text_files():
 VALUES = pd.DataFrame(
     {
         "f": [1.0, None, 1e20, 1e-7], "g": np.array([0.1, 2, 3, 4], "float32"), "b": [True] * 4,
-        "t": pd.to_datetime(pd.Series([0, None, 90061, 86400]), unit="s"),
+        "t": pd.to_datetime(pd.Index([0, None, 90061, 86400]), unit="s"),
         "day": pd.to_datetime(["2020-01-01", None, "2020-01-02", "2021-01-01"]),
         "d": pd.to_timedelta(["1h", None, "2D", "1us"]), "n": pd.array([1, None, 3, 4], "Int64"),
         "z": pd.date_range("2020-01-01", periods=4, tz="Europe/Paris"),
