@@ -34,6 +34,8 @@ OF_PARTS = {
     "sum of sums": Reduction("sum", min_count=0, skipna=False),
     "product of products": Reduction("prod", min_count=0, skipna=False),
 }
+# What `ohlc` reduces by, with the labels of the columns.
+OHLC = {"open": "first", "high": "max", "low": "min", "close": "last"}
 ROW_METHODS = (
     *("cumsum", "cumprod", "cummin", "cummax", "shift", "diff", "pct_change", "rank"),
     *("ffill", "bfill", "cumcount", "ngroup"),
@@ -166,13 +168,28 @@ class GroupByAggregation(GroupByApply, GroupByReductions, GroupByRows):
         labels = _all_labels(self)
         check_labels(functions, labels)
         is_nested = any(isinstance(func, (list, tuple)) for func in functions.values())
+        are_frames = "ohlc" in functions.values()
+        is_nested = is_nested or are_frames
         plan = [
             (nested(label, name) if is_nested else label, position, one)
             for label, func in functions.items()
             for position in labels.positions(label)
-            for name, one in (_as_list(func) if is_nested else [(None, func)])
-        ]
+            for name, one in (
+                self._parts_of(func, label, position)
+                if are_frames and not isinstance(func, (list, tuple))
+                else _as_list(func) if is_nested else [(None, func)]
+            )
+        ]  # fmt: skip
         return self._planned(plan, [*labels.index.names, *([None] if is_nested else [])])
+
+    def _parts_of(
+        self, func: object, label: Hashable, position: int
+    ) -> list[tuple[Hashable, object]]:
+        """The reductions of a function of which one may give a frame, with their labels."""
+        if func != "ohlc":
+            return [(label, func)]
+        check_ohlc(self._table.columns[position], label)
+        return list(OHLC.items())
 
     def _planned(
         self, plan: Sequence[tuple[Hashable, int, object]], names: Sequence[Hashable]
@@ -189,12 +206,21 @@ class GroupByAggregation(GroupByApply, GroupByReductions, GroupByRows):
             raise pd.errors.SpecificationError(
                 "Function names must be unique if there is no new column names assigned"
             )
+        are_frames = "ohlc" in functions
         plan = [
-            (name if self._is_series else nested(label, name), position, func)
+            (name if self._is_series else nested(label, name), label, position, func)
             for label, position in self._own()
             for name, func in pairs
         ]
-        return self._planned(plan, [*([] if self._is_series else self._labels.index.names), None])
+        levels = [*([] if self._is_series else self._labels.index.names), None]
+        if not are_frames:
+            return self._planned([(name, at, func) for name, _, at, func in plan], levels)
+        parts = [
+            (nested(name, part), position, one)
+            for name, label, position, func in plan
+            for part, one in self._parts_of(func, label, position)
+        ]
+        return self._planned(parts, [*levels, None])
 
     def _named(self, functions: Options) -> Any:
         if self._is_series and functions:
@@ -281,6 +307,15 @@ def _as_list(functions: object) -> list[tuple[Hashable, Any]]:
             for name, one in named
         ]
     return named
+
+
+def check_ohlc(column: Column, label: Hashable) -> None:
+    """Refuses a column that has no first, greatest, least and last number."""
+    if not column.is_numeric or column.dtype.kind == "c":
+        raise pd.errors.DataError(
+            f"No numeric types to aggregate, got {column.dtype_name} in column {label!r}. "
+            "Select the numeric columns."
+        )
 
 
 def nested(label: Hashable, name: Hashable) -> tuple[Hashable, ...]:

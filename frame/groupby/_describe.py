@@ -4,7 +4,6 @@
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from ..reductions._describe import named_percentiles
 from ..table._column import Column, as_floats, of_family
@@ -13,7 +12,7 @@ from ..table._dtypes import wide
 from ..table._nullable import Family
 from ..table._tracing import is_traced
 from ..table._user_functions import as_frames, has_host
-from ._agg import nested
+from ._agg import OHLC, check_ohlc, nested
 from ._base import GroupByBase
 from ._by_host import groups_on_host
 from ._grouped_column import Reduction
@@ -70,18 +69,13 @@ class GroupByDescription(GroupByBase):
             >>> prices.to_pandas().iloc[0].to_dict()
             {'open': 3, 'high': 5, 'low': 1, 'close': 1}
         """
-        specs = {"open": "first", "high": "max", "low": "min", "close": "last"}
         for label, column in zip(self._labels, self._columns, strict=True):
-            if not column.is_numeric or column.dtype.kind == "c":
-                raise pd.errors.DataError(
-                    f"No numeric types to aggregate, got {column.dtype_name} in column {label!r}. "
-                    "Select the numeric columns."
-                )
-        plan = [(at, Reduction(op)) for at in range(len(self._positions)) for op in specs.values()]
+            check_ohlc(column, label)
+        plan = [(at, Reduction(op)) for at in range(len(self._positions)) for op in OHLC.values()]
         columns = self._reduced(plan)
         if self._is_series:
-            return self._one_each(columns, Labels.of(list(specs)))
-        labels = [nested(label, name) for label in self._labels for name in specs]
+            return self._one_each(columns, Labels.of(list(OHLC)))
+        labels = [nested(label, name) for label in self._labels for name in OHLC]
         return self._one_each(columns, Labels.of(labels, [*self._labels.index.names, None]))
 
     def _described(self) -> list[int]:

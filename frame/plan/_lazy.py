@@ -72,6 +72,13 @@ class Lazy(LazyBase):
             "Call collect() first."
         )
 
+    def __array__(self, dtype: object = None, copy: object = None) -> NoReturn:
+        del dtype, copy
+        raise TypeError(
+            f"the values of a {type(self).__name__} are not known before it runs. Call collect() "
+            "first, or its own methods: where() for np.where."
+        )
+
     def __setattr__(self, name: str, value: object) -> None:
         if name != "_plan" or "_plan" in vars(self):
             raise AttributeError(f"a {type(self).__name__} is immutable. Use assign().")

@@ -101,3 +101,25 @@ def test_ohlc():
     assert_parity(lambda f: f.groupby("k")[["i", "x"]].ohlc(), frame, ways=["jit"])
     assert_same_error(lambda f: f.groupby("k").s.ohlc(), mixed_frame())
     assert_same_error(lambda f: f.groupby("k").t.ohlc(), mixed_frame())
+
+
+def test_ohlc_among_other_reductions():
+    frame = mixed_frame()[["k", "i", "x", "s"]]
+    assert_parity(
+        lambda f: (
+            f.groupby("k").agg({"x": "ohlc", "i": "sum"}),
+            f.groupby("k", as_index=False).agg({"i": "max", "x": "ohlc"}),
+            f.groupby("k").x.agg(["sum", "ohlc"]),
+            f.groupby("k")[["i", "x"]].agg(["ohlc", "min"]),
+        ),
+        frame,
+    )
+    assert_same_error(lambda f: f.groupby("k").agg({"s": "ohlc", "i": "sum"}), frame)
+
+
+def test_ohlc_of_bins_beside_a_sum():
+    times = pd.date_range("2024-01-01", periods=5, freq="9h")
+    frame = pd.DataFrame({"price": [3.0, 5, 1, 4, 2], "size": [1, 2, 3, 4, 5]}, index=times)
+    assert_parity(
+        lambda f: f.resample("D").agg({"price": "ohlc", "size": "sum"}), frame, ways=["eager"]
+    )

@@ -3,6 +3,7 @@
 
 import pickle
 
+import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pytest
@@ -236,3 +237,10 @@ def test_methods_of_windows_that_a_plan_lacks_are_named():
     with pytest.raises(NotImplementedError, match=r"Select them before: plan\[columns\].rolling"):
         windows["x"]
     assert not hasattr(windows, "no_such_method")
+
+
+def test_the_values_of_a_plan_are_no_array(ours):
+    plan = ours[0].lazy()
+    for convert in (np.asarray, lambda s: np.where(s > 0, s, 0), jnp.asarray):
+        with pytest.raises(TypeError, match=r"not known before it runs. Call collect\(\) first"):
+            convert(plan.x)
