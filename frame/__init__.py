@@ -38,7 +38,8 @@ from .combining._merge_asof import merge_asof
 from .combining._merge_ordered import merge_ordered
 from .groupby._groupby import FrameGroupBy, SeriesGroupBy
 from .groupby._user_functions import SegmentFunction, segment_function
-from .io._csv import read_csv
+from .io._csv import read_csv, read_table
+from .io._formats_of_pandas import READERS, reader
 from .io._other_formats import read_feather, read_json, read_orc
 from .io._parquet import read_parquet
 from .mapping._cut import cut, qcut
@@ -113,6 +114,7 @@ __all__ = [
     "read_json",
     "read_orc",
     "read_parquet",
+    "read_table",
     "scan_arrow",
     "scan_csv",
     "scan_parquet",
@@ -138,6 +140,7 @@ Int8Dtype Int16Dtype Int32Dtype Int64Dtype UInt8Dtype UInt16Dtype UInt32Dtype UI
 Float32Dtype Float64Dtype
 options set_option get_option reset_option option_context describe_option
 set_eng_float_format show_versions api errors testing
+ExcelFile ExcelWriter HDFStore
 """
 _OF_PANDAS = frozenset(_TEXT.split())
 
@@ -145,4 +148,6 @@ _OF_PANDAS = frozenset(_TEXT.split())
 def __getattr__(name: str) -> Any:
     if name in _OF_PANDAS:
         return getattr(pd, name)
+    if name in READERS:
+        return reader(name)
     raise lacking("frame", name) or AttributeError(f"module {__name__!r} has no attribute {name!r}")

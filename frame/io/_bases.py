@@ -5,6 +5,7 @@ from ._checkpoint import FrameCheckpoint, SeriesCheckpoint
 from ._class_constructors import FrameConstructors, SeriesConstructors
 from ._conversion import FrameConversion
 from ._csv import FrameCsv, SeriesCsv
+from ._formats_of_pandas import FramePlots, Plots
 from ._other_formats import FrameFormats, Texts
 from ._own_rows import FrameOwnRows
 from ._ragged import SeriesRagged
@@ -17,6 +18,7 @@ class FrameIOMethods(
     FrameConstructors,
     FrameCsv,
     FrameFormats,
+    FramePlots,
     FrameOwnRows,
     FrameCheckpoint,
 ):
@@ -24,6 +26,12 @@ class FrameIOMethods(
 
 
 class SeriesIOMethods(
-    SeriesDisplay, SeriesConstructors, SeriesCsv, SeriesRagged, Texts, SeriesCheckpoint
+    SeriesDisplay,
+    SeriesConstructors,
+    SeriesCsv,
+    SeriesRagged,
+    Texts,
+    Plots,
+    SeriesCheckpoint,
 ):
     """Input and output of a series."""

@@ -174,6 +174,18 @@ def _whole(value: object, name: str) -> int | None:
     return int(value)
 
 
+def read_table(filepath_or_buffer: object, *, sep: Any = "\t", **options: Any) -> Any:
+    """Reads a file of values separated by tabs; see `read_csv`.
+
+    Example:
+        >>> import io
+        >>> from jaxframes.frame import read_table
+        >>> read_table(io.StringIO("x\\ty\\n1\\ta\\n"))["y"].tolist()
+        ['a']
+    """
+    return read_csv(filepath_or_buffer, sep=sep, **options)
+
+
 class FrameCsv(FrameBase):
     """`to_csv` of a frame."""
 

@@ -38,11 +38,7 @@ _TABLE = """
 combine: where(), or arithmetic on both
 flags set_flags: duplicated() of the labels
 isetitem: frame[label] = values
-plot hist boxplot: a library that accepts the frame itself (plotly, altair, seaborn), or to_pandas()
 sparse: jax.experimental.sparse
-style: to_pandas().style
-to_clipboard to_excel to_hdf to_iceberg to_latex: to_pandas() and pandas' {}
-to_pickle to_sql to_stata to_xarray to_xml: to_pandas() and pandas' {}
 [JaxSeries, out]
 to_parquet: to_frame().to_parquet()
 [FrameGroupBy SeriesGroupBy, out]
@@ -50,10 +46,6 @@ boxplot hist plot: a library that accepts the frame itself (plotly, altair, seab
 [SeriesGroupBy, out]
 dtype: the dtype of the series
 [frame, out]
-read_clipboard read_excel read_fwf read_hdf: pandas' {} and from_pandas()
-read_html read_iceberg read_pickle read_sas: pandas' {} and from_pandas()
-read_spss read_sql read_sql_query read_sql_table read_stata: pandas' {} and from_pandas()
-read_table read_xml: pandas' {} and from_pandas()
 test: pandas' {}
 to_pickle: to_pandas() and pandas' {}
 [StringMethods, out]

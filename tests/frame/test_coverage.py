@@ -69,8 +69,8 @@ def test_each_function_of_pandas_is_there_or_says_what_to_use():
     lacking = {name for name in functions if not hasattr(frame, name)}
     assert lacking == set(LACKING["frame"])
     assert set(dir(pd)).issuperset(frame._OF_PANDAS)
-    with pytest.raises(NotImplementedError, match=r"frame.read_sql is not .* Use pandas' read_sql"):
-        _ = frame.read_sql
+    with pytest.raises(NotImplementedError, match=r"frame.to_pickle is not .* Use to_pandas"):
+        _ = frame.to_pickle
 
 
 @pytest.mark.parametrize("kind", [JaxFrame, JaxSeries])
