@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ...primitives.staging import tiered
+from ..table._by_pandas import by_pandas
 from ..table._column import NAT, Array, Column, ColumnType
 from ..table._from_host import check_width
 from ..table._layout import Layout
@@ -82,9 +83,9 @@ def to_datetime(
         Work O(rows) on the device, O(distinct strings) on the host. No communication.
 
     Differences from pandas:
-        A JaxFrame of years, months and days is not supported. Numbers on the device must be
-        integers. Bools and timedeltas raise even with `errors="coerce"`. Inside `jit` all strings
-        of the dictionary are parsed, even without a row, and integers out of bounds become NaT.
+        Numbers on the device must be integers. Bools and timedeltas raise even with
+        `errors="coerce"`. Inside `jit` all strings of the dictionary are parsed, even without a
+        row, and integers out of bounds become NaT. pandas combines columns on the host.
 
     Example:
         >>> from jaxframes.frame import JaxSeries, to_datetime
@@ -97,15 +98,16 @@ def to_datetime(
     check_evaluated(arg, "to_datetime")
     if not isinstance(origin, str) or origin != "unix":
         raise NotImplementedError("to_datetime: origin must be 'unix'. Add the origin afterwards.")
-    if isinstance(arg, FrameBase):
-        raise NotImplementedError(
-            "to_datetime: arg must not be a JaxFrame. Use to_pandas(), and pandas' to_datetime."
-        )
     options: dict[str, Any] = {"errors": errors, "dayfirst": dayfirst, "yearfirst": yearfirst}
     if utc:
         options["utc"] = True
     if format is not None:
         options["format"] = format
+    if isinstance(arg, FrameBase):
+        return by_pandas(
+            arg, "to_datetime of columns of years, months and days", "Combine them as texts.",
+            lambda data: pd.to_datetime(data, **options),
+        )  # fmt: skip
     if not exact:
         options["exact"] = exact
     if not isinstance(arg, (SeriesBase, jax.Array)):

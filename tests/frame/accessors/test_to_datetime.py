@@ -84,8 +84,6 @@ def test_wrong_uses():
     ):
         with pytest.raises(NotImplementedError, match=about):
             wrong()
-    with pytest.raises(NotImplementedError, match="JaxFrame"):
-        to_datetime(JaxFrame({"year": [2020]}))
 
 
 def test_values_of_the_host():
@@ -116,3 +114,17 @@ def test_values_of_the_host():
             pd.to_datetime(wrong)
         with pytest.raises(expected.type):
             to_datetime(wrong)
+
+
+@pytest.mark.filterwarnings("ignore:to_datetime of columns")
+def test_columns_of_years_months_and_days():
+    parts = pd.DataFrame({"year": [2024, 2023], "month": [2, 3], "day": [29, 1], "hour": [5, 6]})
+    assert_same(to_datetime(on_device(parts)), pd.to_datetime(parts))
+    wrong = parts.assign(day=31)
+    assert_same(
+        to_datetime(on_device(wrong), errors="coerce"), pd.to_datetime(wrong, errors="coerce")
+    )
+    with pytest.raises(ValueError, match="at least that"):
+        to_datetime(on_device(parts[["year"]]))
+    with pytest.raises(NotImplementedError, match="Combine them as texts"):
+        jax.jit(to_datetime)(on_device(parts))
