@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from frame_operations import functions_for
 from frame_parity import assert_parity, assert_same, assert_same_error, on_device
-from jaxframes.frame import JaxFrame, JaxSeries, to_datetime
+from jaxframes.frame import JaxSeries, to_datetime
 
 DAYS = ["12/31/2020", None, "01/02/2020", "12/31/2020"]
 MOMENTS = ["2020-01-01", "2020-02-29T12:30:01.5", None, "1969-12-31 23:59:59"]
