@@ -247,6 +247,10 @@ class FrameCsv(FrameBase):
         if path_or_buf is not None and not _takes_text(path_or_buf):
             options |= {"encoding": encoding, "errors": errors}
         write = _writer(engine, mode, options)
+        if mode != "w" and self._layout.spans_processes:
+            raise NotImplementedError(
+                f"to_csv: mode={mode!r} needs the rows in one process. Write a new folder."
+            )
         if path_or_buf is not None and self._layout.spans_processes:
             os.makedirs(path_or_buf, exist_ok=True)
             for name, piece in own_pieces(frame):
@@ -284,9 +288,6 @@ def _takes_text(file: object) -> bool:
     return isinstance(file, io.TextIOBase)
 
 
-_ARROW_OPTIONS = {"sep", "header", "index"}
-
-
 def _writer(engine: str, mode: str, options: Options) -> Callable[[Any, BinaryIO, Options], None]:
     """The function that writes a frame to a file of bytes."""
     if mode not in ("w", "a", "x"):
@@ -295,13 +296,14 @@ def _writer(engine: str, mode: str, options: Options) -> Callable[[Any, BinaryIO
         return _write_by_pandas
     if engine != "pyarrow":
         raise ValueError(f"to_csv: engine must be 'python' or 'pyarrow', got {engine!r}.")
-    is_text = options.get("encoding") in (None, "utf-8") and options.get("errors") != "ignore"
-    others = sorted(
-        options.keys() - _ARROW_OPTIONS - ({"encoding", "errors"} if is_text else set())
-    )
-    if others or mode != "w":
+    others = sorted(options.keys() - {"sep", "header", "index", "encoding", "errors"})
+    if options.get("encoding") not in (None, "utf-8"):
+        others.append("encoding")
+    if mode != "w":
+        others.append("mode")
+    if others:
         raise NotImplementedError(
-            f"to_csv: engine='pyarrow' has no {', '.join(others or ['mode'])}. Omit the engine."
+            f"to_csv: engine='pyarrow' has no {', '.join(others)}. Omit the engine."
         )
     return _write_by_arrow
 
