@@ -58,7 +58,6 @@ def along_columns(parts: Sequence[Any], options: Options) -> Any:
         else pd.Series([], name=part._name, dtype=np.float64)
         for part in parts
     ]
-    keys = None if keys is None else list(keys)
     shell = untyped_pandas.concat(shells, axis=1, ignore_index=ignore_index, keys=keys, names=names)
     table = parts[0]._table
     for part in parts[1:]:

@@ -3,6 +3,7 @@
 
 import dataclasses
 import sys
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +12,7 @@ import pandas as pd
 from ..align._as_column import is_mask, names_labels
 from ..table._arguments import listed_labels, only_rows
 from ..table._by_pandas import by_pandas
-from ..table._column import Array
+from ..table._column import Array, Column
 from ..table._column_labels import Labels, numbered_columns
 from ..table._expressions import apply_if_callable
 from ..table._filter import filter_rows
@@ -168,6 +169,7 @@ class LabelSelection(LevelSelection, RowSelection):
             )  # fmt: skip
         listed = listed_labels(labels)
         (position,) = (0,) if level is None else self._levels_at(level)
+        listed = _times_of_texts(listed, self._table.index_columns()[position])
         flags = self._flags_of(listed, position)
         if errors != "ignore":
             if is_traced(flags, self._table.num_rows):
@@ -179,6 +181,16 @@ class LabelSelection(LevelSelection, RowSelection):
             if absent:
                 raise KeyError(f"{absent} not found in axis")
         return self._like(filter_rows(self._table, ~flags))
+
+
+def _times_of_texts(labels: Sequence[Any], level: Column) -> Sequence[Any]:
+    """Texts as the times of a level, if pandas reads all of them; other labels as they are."""
+    if not level.type.is_time or not all(isinstance(label, str) for label in labels):
+        return labels
+    try:
+        return list(pd.Index(labels, dtype="str").astype(level.dtype_name))
+    except ValueError:
+        return labels
 
 
 class FrameLabelSelection(FrameBase, LabelSelection):

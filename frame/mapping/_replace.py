@@ -47,6 +47,10 @@ class Replace(NDFrame):
             >>> JaxSeries(["a", "b"]).replace({"a": "c"}).tolist()
             ['c', 'b']
         """
+        if not isinstance(regex, (bool, np.bool_)):
+            if to_replace is not None:
+                raise ValueError("'to_replace' must be 'None' if 'regex' is not a bool")
+            to_replace, regex = regex, True
         to_replace, value = _as_dict(to_replace), _as_dict(value)
         pairs = _by_column(to_replace, value) if isinstance(self, FrameBase) else None
         if pairs is None and isinstance(value, Mapping) and not isinstance(to_replace, Mapping):
@@ -83,7 +87,7 @@ def _by_column(old: Any, new: Any) -> dict[Any, tuple[Any, Any]] | None:
 
 
 def _replaced(column: Column, old: Any, new: Any, regex: Any, table: Table) -> Column:
-    if regex is not False:
+    if regex:
         if column.kind not in ("string", "object", "category"):
             # A pattern matches no number.
             return column

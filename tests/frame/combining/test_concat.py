@@ -350,3 +350,11 @@ def test_a_range_that_is_sorted_stays_a_range():
     frame = JaxFrame({"x": [1, 2]})
     assert concat([frame, frame], axis=1, sort=True).index.equals(pd.RangeIndex(2))
     assert isinstance(concat([frame, frame], axis=1, sort=True).index, pd.RangeIndex)
+
+
+def test_the_name_of_keys_names_a_level_of_columns():
+    frame, keys = pd.DataFrame({"x": [1, 2]}), pd.Index(["a", "b"], name="k")
+    parts = [on_device(frame)] * 2
+    assert_same(concat(parts, axis=1, keys=keys), pd.concat([frame] * 2, axis=1, keys=keys))
+    parts, series = [on_device(frame.x)] * 2, [frame.x] * 2
+    assert_same(concat(parts, axis=1, keys=keys), pd.concat(series, axis=1, keys=keys))

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """drop."""
 
+import pandas as pd
+import pytest
 from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same_error
 
@@ -33,3 +35,14 @@ def test_wrong_labels():
     assert_same_error(lambda f: f.drop(columns=["x", "no"]), FRAME)
     assert_same_error(lambda f: f.drop("x", axis=1, columns="x"), FRAME)
     assert_parity(lambda f: f.drop(columns=["no"], errors="ignore"), FRAME, ways=["eager"])
+
+
+@pytest.mark.parametrize("unit", ["s", "ns"])
+def test_texts_of_times(unit):
+    times = pd.DatetimeIndex(["2000-01-03", "2000-01-04", "2000-01-05"]).as_unit(unit)
+    frame = pd.DataFrame({"a": [1, 2, 3]}, times)
+    for labels in ("2000-01-03", ["2000-01-04"], ["2000-01-03", "2000-01-04"]):
+        assert_parity(lambda f, labels=labels: (f.drop(labels), f.a.drop(labels)), frame)
+    assert_parity(lambda f: f.drop("1999-01-01", errors="ignore"), frame)
+    for labels in ("1999-01-01", "no time"):
+        assert_same_error(lambda f, labels=labels: f.drop(labels), frame)

@@ -174,3 +174,18 @@ def test_series_and_dicts_by_column():
 
     assert_parity(replaced, frame, old, ways=["eager"])
     assert_same_error(lambda f: f.a.replace(0.0, {"a": 1.0}), frame)
+
+
+def test_patterns_as_regex():
+    frame = pd.DataFrame({"a": [1, 2, 3], "b": ["a", ".", " . "], "c": ["a", None, "."]})
+    dot = r"\s*\.\s*"
+    assert_parity(
+        lambda f: (
+            f.replace(regex=dot, value="x"), f.replace(regex={dot: "x"}),
+            f.replace(regex={"b": {dot: np.nan}}), f.replace({"b": {dot: "x"}}, regex=True),
+            f.replace(regex={"b": dot}, value={"b": "y"}), f.b.replace(regex=[dot, "a"], value="z"),
+        ),
+        frame,
+        ways=["eager"],
+    )  # fmt: skip
+    assert_same_error(lambda f: f.replace("a", "b", regex=dot), frame)
