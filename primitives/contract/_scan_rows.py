@@ -54,7 +54,17 @@ def scan_rows_in_order(
             after = jax.tree.map(functools.partial(jnp.where, is_start), start(row), after)
         return after, after
 
-    return jax.lax.scan(step, as_varying(before, axes), (rows, heads), reverse=reverse)[1]
+    states = as_varying(before, axes)
+    return jax.lax.scan(step, states, (rows, heads), reverse=reverse, unroll=_unroll(rows))[1]
+
+
+def _unroll(rows: object) -> int:
+    """The rows of one turn of the loop: a few, if a row is a number or several.
+
+    A turn costs as much as one such row. XLA computes the rows of a turn anew for each of them, so
+    that more than four lose.
+    """
+    return 4 if all(leaf.ndim == 1 for leaf in jax.tree.leaves(rows)) else 1
 
 
 def _after_first(
