@@ -168,28 +168,34 @@ class GroupByAggregation(GroupByApply, GroupByReductions, GroupByRows):
         labels = _all_labels(self)
         check_labels(functions, labels)
         is_nested = any(isinstance(func, (list, tuple)) for func in functions.values())
-        are_frames = "ohlc" in functions.values()
-        is_nested = is_nested or are_frames
         plan = [
-            (nested(label, name) if is_nested else label, position, one)
+            (nested(label, name) if is_nested else label, label, position, one)
             for label, func in functions.items()
             for position in labels.positions(label)
-            for name, one in (
-                self._parts_of(func, label, position)
-                if are_frames and not isinstance(func, (list, tuple))
-                else _as_list(func) if is_nested else [(None, func)]
-            )
-        ]  # fmt: skip
-        return self._planned(plan, [*labels.index.names, *([None] if is_nested else [])])
+            for name, one in (_as_list(func) if is_nested else [(None, func)])
+        ]
+        return self._with_parts(plan, [*labels.index.names, *([None] if is_nested else [])])
 
-    def _parts_of(
-        self, func: object, label: Hashable, position: int
-    ) -> list[tuple[Hashable, object]]:
-        """The reductions of a function of which one may give a frame, with their labels."""
-        if func != "ohlc":
-            return [(label, func)]
-        check_ohlc(self._table.columns[position], label)
-        return list(OHLC.items())
+    def _with_parts(
+        self,
+        plan: Sequence[tuple[Hashable, Hashable, int, object]],
+        names: Sequence[Hashable],
+    ) -> Any:
+        """The result of labels, those of the columns, positions and functions.
+
+        With `ohlc`, which gives four columns, all labels have one more level: the column of the
+        four, or the label of the column.
+        """
+        if all(func != "ohlc" for *_, func in plan):
+            return self._planned([(label, at, func) for label, _, at, func in plan], names)
+        parts: list[tuple[Hashable, int, object]] = []
+        for label, of, at, func in plan:
+            if func == "ohlc":
+                check_ohlc(self._table.columns[at], of)
+                parts += [(nested(label, name), at, op) for name, op in OHLC.items()]
+            else:
+                parts.append((nested(label, of), at, func))
+        return self._planned(parts, [*names, None])
 
     def _planned(
         self, plan: Sequence[tuple[Hashable, int, object]], names: Sequence[Hashable]
@@ -206,21 +212,13 @@ class GroupByAggregation(GroupByApply, GroupByReductions, GroupByRows):
             raise pd.errors.SpecificationError(
                 "Function names must be unique if there is no new column names assigned"
             )
-        are_frames = "ohlc" in functions
         plan = [
             (name if self._is_series else nested(label, name), label, position, func)
             for label, position in self._own()
             for name, func in pairs
         ]
-        levels = [*([] if self._is_series else self._labels.index.names), None]
-        if not are_frames:
-            return self._planned([(name, at, func) for name, _, at, func in plan], levels)
-        parts = [
-            (nested(name, part), position, one)
-            for name, label, position, func in plan
-            for part, one in self._parts_of(func, label, position)
-        ]
-        return self._planned(parts, [*levels, None])
+        names = [] if self._is_series else self._labels.index.names
+        return self._with_parts(plan, [*names, None])
 
     def _named(self, functions: Options) -> Any:
         if self._is_series and functions:

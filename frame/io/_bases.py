@@ -5,7 +5,7 @@ from ._checkpoint import FrameCheckpoint, SeriesCheckpoint
 from ._class_constructors import FrameConstructors, SeriesConstructors
 from ._conversion import FrameConversion
 from ._csv import FrameCsv, SeriesCsv
-from ._formats_of_pandas import FramePlots, Plots
+from ._formats_of_pandas import FrameHostFormats, HostFormats
 from ._other_formats import FrameFormats, Texts
 from ._own_rows import FrameOwnRows
 from ._ragged import SeriesRagged
@@ -18,7 +18,7 @@ class FrameIOMethods(
     FrameConstructors,
     FrameCsv,
     FrameFormats,
-    FramePlots,
+    FrameHostFormats,
     FrameOwnRows,
     FrameCheckpoint,
 ):
@@ -31,7 +31,7 @@ class SeriesIOMethods(
     SeriesCsv,
     SeriesRagged,
     Texts,
-    Plots,
+    HostFormats,
     SeriesCheckpoint,
 ):
     """Input and output of a series."""

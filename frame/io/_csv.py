@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads and writes comma-separated values through Arrow."""
 
+import codecs
 import io
 import os
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import Any, BinaryIO
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 from pandas.api.extensions import no_default
 from pyarrow import csv
 
@@ -174,7 +177,7 @@ def _whole(value: object, name: str) -> int | None:
     return int(value)
 
 
-def read_table(filepath_or_buffer: object, *, sep: Any = "\t", **options: Any) -> Any:
+def read_table(filepath_or_buffer: object, *, sep: Any = no_default, **options: Any) -> Any:
     """Reads a file of values separated by tabs; see `read_csv`.
 
     Example:
@@ -183,6 +186,8 @@ def read_table(filepath_or_buffer: object, *, sep: Any = "\t", **options: Any) -
         >>> read_table(io.StringIO("x\\ty\\n1\\ta\\n"))["y"].tolist()
         ['a']
     """
+    if sep is no_default and options.get("delimiter") is None:
+        sep = "\t"
     return read_csv(filepath_or_buffer, sep=sep, **options)
 
 
@@ -208,9 +213,10 @@ class FrameCsv(FrameBase):
     ) -> str | None:
         """Writes comma-separated values to a file, or returns them as a string.
 
-        The text is pandas'. The file appears when it is complete; at a URL, if its store makes
-        files whole, as object stores do. On a mesh of several processes it is a folder, into which
-        each process writes the rows of its devices.
+        The text is pandas'; a plan over batches writes all digits of times without a zone. The file
+        appears when it is complete; at a URL, if its store makes files whole, as object stores do.
+        On a mesh of several processes it is a folder, into which each process writes the rows of
+        its devices.
 
         Args:
             path_or_buf: a path, a URL or a file; None for a string.
@@ -244,16 +250,19 @@ class FrameCsv(FrameBase):
                 raise ValueError(f"Writing {len(frame._labels)} cols but got {len(header)} aliases")
             frame, header = frame.set_axis(list(header), axis=1), True
         options |= {"sep": sep, "header": bool(header), "index": index}
-        if path_or_buf is not None and not _takes_text(path_or_buf):
+        if path_or_buf is not None and not _is_text(path_or_buf):
             options |= {"encoding": encoding, "errors": errors}
-        write = _writer(engine, mode, options)
-        if mode != "w" and self._layout.spans_processes:
+        # A file object has a mode of its own.
+        is_path = isinstance(path_or_buf, (str, os.PathLike))
+        is_new = not is_path or mode.strip("bt") == "w"
+        write = _writer(engine, options if is_new else options | {"mode": mode})
+        if not is_new and self._layout.spans_processes:
             raise NotImplementedError(
                 f"to_csv: mode={mode!r} needs the rows in one process. Write a new folder."
             )
         if path_or_buf is not None and self._layout.spans_processes:
             os.makedirs(path_or_buf, exist_ok=True)
-            for name, piece in own_pieces(frame):
+            for name, piece in own_pieces(_with_texts(frame, ("object", "list"))):
                 own = frame.frame_class._of(*table_of_arrow(piece, ONE_DEVICE))
                 path = os.path.join(path_or_buf, f"part-{name}.csv")
                 with replacing(path, "to_csv") as temporary, open(temporary, "wb") as file:
@@ -267,7 +276,7 @@ class FrameCsv(FrameBase):
             path_or_buf, "to_csv", compression=compression, filesystem=filesystem,
             storage_options=storage_options,
         )  # fmt: skip
-        if mode != "w":
+        if not is_new:
             if target.place is None or not target.place.is_local:
                 raise NotImplementedError(
                     f"to_csv: mode={mode!r} needs a path of this machine, got {path_or_buf!r}. "
@@ -284,23 +293,36 @@ class FrameCsv(FrameBase):
         return None
 
 
-def _takes_text(file: object) -> bool:
-    return isinstance(file, io.TextIOBase)
+def _is_text(file: object) -> bool:
+    """Whether a file object takes text; also one that wraps it."""
+    mode = getattr(file, "mode", None)
+    return isinstance(file, io.TextIOBase) or (isinstance(mode, str) and "b" not in mode)
 
 
-def _writer(engine: str, mode: str, options: Options) -> Callable[[Any, BinaryIO, Options], None]:
+def _with_texts(frame: Any, kinds: Collection[str]) -> Any:
+    """A frame with texts in place of columns of some kinds, which Arrow does not write."""
+    table = frame._table
+    return frame._with_columns(
+        [
+            as_texts(column, table.num_rows, table.layout, "to_csv")
+            if column.kind in kinds
+            else column
+            for column in table.columns
+        ]
+    )
+
+
+def _writer(engine: str, options: Options) -> Callable[[Any, BinaryIO, Options], None]:
     """The function that writes a frame to a file of bytes."""
-    if mode not in ("w", "a", "x"):
-        raise ValueError(f"to_csv: mode must be 'w', 'a' or 'x', got {mode!r}.")
+    if options.get("mode", "w").strip("bt") not in ("w", "a", "x"):
+        raise ValueError(f"to_csv: mode must be 'w', 'a' or 'x', got {options['mode']!r}.")
     if engine == "python":
         return _write_by_pandas
     if engine != "pyarrow":
         raise ValueError(f"to_csv: engine must be 'python' or 'pyarrow', got {engine!r}.")
     others = sorted(options.keys() - {"sep", "header", "index", "encoding", "errors"})
-    if options.get("encoding") not in (None, "utf-8"):
+    if codecs.lookup(options.get("encoding") or "utf-8").name != "utf-8":
         others.append("encoding")
-    if mode != "w":
-        others.append("mode")
     if others:
         raise NotImplementedError(
             f"to_csv: engine='pyarrow' has no {', '.join(others)}. Omit the engine."
@@ -316,20 +338,36 @@ def _write_by_pandas(frame: Any, file: BinaryIO, options: Options) -> None:
     text.detach()
 
 
+def with_written_times(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows with texts of all digits in place of times without a zone, labels among them.
+
+    pandas leaves out what is zero in all times that it writes at once, which are those of a batch.
+    """
+
+    def written(times: Any) -> Any:
+        if not isinstance(times.dtype, np.dtype) or times.dtype.kind != "M":
+            return times
+        texts = pa.array(times).cast(pa.string()).to_pandas().to_numpy(object)
+        return pd.Index(texts, dtype=object, name=times.name)
+
+    made = rows.copy(deep=False)
+    for at in range(rows.shape[1]):
+        column = rows.iloc[:, at]
+        texts = written(column)
+        if texts is not column:
+            made.isetitem(at, texts)
+    if isinstance(rows.index, pd.MultiIndex):
+        levels = [written(level) for level in rows.index.levels]
+        return made.set_axis(rows.index.set_levels(levels))
+    return made.set_axis(written(rows.index))
+
+
 def _write_by_arrow(frame: Any, file: BinaryIO, options: Options) -> None:
     # Without their labels, rows have no index column in Arrow.
     named = frame.reset_index() if options["index"] else frame._with_range()
     if options["index"] and frame._table.index.names == (None,):
         named = named.rename(columns={named._labels[0]: ""})
-    rows = named._table
-    named = named._with_columns(
-        [
-            as_texts(column, rows.num_rows, rows.layout, "to_csv")
-            if column.kind in ("object", "list", "period")
-            else column
-            for column in rows.columns
-        ]
-    )
+    named = _with_texts(named, ("object", "list", "period"))
     how = csv.WriteOptions(delimiter=options["sep"], include_header=options["header"])
     csv.write_csv(without_dictionaries(named.to_arrow()), file, how)
 

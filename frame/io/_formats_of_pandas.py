@@ -26,10 +26,12 @@ def reader(name: str) -> Callable[..., Any]:
     def read_by_pandas(*args: object, sharding: Sharding = None, **options: object) -> Any:
         return _as_ours(read(*args, **options), sharding)
 
+    # It is pickled by its public name.
     read_by_pandas.__name__ = read_by_pandas.__qualname__ = name
+    read_by_pandas.__module__ = __name__.rpartition(".io.")[0]
     read_by_pandas.__doc__ = (
         f"pandas' `{name}`, whose rows become a frame on the devices of `sharding`; see pandas for "
-        "the arguments. Several tables are a dict, a list or an iterator of frames, as in pandas."
+        "the arguments. Several tables are a dict, a list or an iterator of frames."
     )
     return read_by_pandas
 
@@ -45,8 +47,8 @@ def _as_ours(found: Any, sharding: Sharding) -> Any:
     return as_frames(found, sharding)
 
 
-class Plots(NDFrame):
-    """Plots and formats of frames and series that pandas makes of a copy on the host."""
+class HostFormats(NDFrame):
+    """Formats and plots of frames and series that pandas makes of a copy on the host."""
 
     @property
     def plot(self) -> Any:
@@ -93,8 +95,8 @@ class Plots(NDFrame):
         return self.to_pandas().to_xarray()
 
 
-class FramePlots(Plots, FrameBase):
-    """Plots and formats of frames alone."""
+class FrameHostFormats(HostFormats, FrameBase):
+    """Formats and plots of frames alone."""
 
     @property
     def style(self) -> Any:

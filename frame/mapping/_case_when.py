@@ -11,7 +11,7 @@ from ..table._column import show_holes
 from ..table._dtypes import wide
 from ..table._ndframe import SeriesBase
 from ..table._units import finest_unit, with_unit
-from ._where import Where
+from ._where import Where, keeps_kind
 
 
 class CaseWhen(Where, SeriesBase):
@@ -48,8 +48,9 @@ def _in_type_of_all(series: SeriesBase, replacements: Sequence[object]) -> Serie
     if column.type.is_time:
         return _in_unit_of_all(series, replacements)
     if column.is_nullable:
-        # Its dtype stays, and replacements must fit it.
-        return series
+        # Its dtype stays, and replacements must fit it; those of another kind make objects.
+        given = [one._only for one in replacements if isinstance(one, SeriesBase)]
+        return series if all(keeps_kind(column, one) for one in given) else series.astype(object)
     dtypes = list(map(_dtype_of_numbers, replacements))
     if not column.is_numeric or column.is_bool or any(one is None for one in dtypes):
         return series

@@ -2,6 +2,7 @@
 """The times in a list of values, of any units."""
 
 import datetime
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,13 +17,15 @@ _SCALARS = {
 }
 
 
-def listed_counts(column: Column, listed: object) -> np.ndarray:
+def listed_counts(column: Column, listed: Any) -> np.ndarray:
     """The listed times that the unit of a column represents, as counts; NaT for a missing one.
 
     A time past the range of the unit equals no row, so that it is left out.
     """
-    if isinstance(listed, list) and any(value is pd.NaT for value in listed) and _are_null(listed):
-        return np.array([NAT])
+    if not hasattr(listed, "dtype") or listed.dtype == np.dtype(object):
+        listed = list(listed)
+        if any(value is pd.NaT for value in listed) and _are_null(listed):
+            return np.array([NAT])
     keys = pd.Index(listed)
     if keys.dtype != object:
         return _counts(keys, column)

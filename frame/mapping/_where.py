@@ -303,9 +303,7 @@ def choose(keep: Array, column: Column, other: Column, table: Table, method: str
     if column.is_nullable and column.is_numeric:
         other = numbers_in_dtype(column, other, method, ~keep, table.num_rows)
         return _choose_numbers(keep, column, other, column.dtype)
-    if column.family == "arrow" and not (
-        other.kind == column.kind or (column.kind == "string" and has_strings(other))
-    ):
+    if not keeps_kind(column, other):
         other = _in_arrow_dtype(keep, column, other, table, method)
     if other.is_nullable:
         mix = column.is_numeric and other.is_numeric and column.is_bool == other.is_bool
@@ -358,6 +356,13 @@ def _choose_nullable(keep: Array, column: Column, other: Column, table: Table) -
     return _choose_numbers(keep, column, other, dtype)
 
 
+def keeps_kind(column: Column, other: Column) -> bool:
+    """Whether a column of an Arrow dtype takes values of another one without a cast by Arrow."""
+    if column.family != "arrow" or column.is_numeric or other.kind == column.kind:
+        return True
+    return column.kind == "string" and has_strings(other)
+
+
 def _in_arrow_dtype(
     keep: Array, column: Column, other: Column, table: Table, method: str
 ) -> Column:
@@ -370,19 +375,22 @@ def _in_arrow_dtype(
     if assumes_holes() or (is_known and not any_missing(keep, table.num_rows)):
         return column
     refused = (
-        f"Invalid values of dtype {other.dtype_name} for dtype {column.dtype_name!r} in {method}. "
-        f"Cast one of them with astype {'first' if is_known else 'before jit'}."
+        f"Invalid values of dtype {other.dtype_name} for dtype {column.dtype_name!r} in {method}"
     )
     if not is_known:
-        raise NotImplementedError(refused)
+        raise NotImplementedError(f"{refused}. Cast one of them with astype before jit.")
     count = table.num_rows_on_host
     is_needed = ~np.asarray(keep)[:count]
     held = host_series(column, count)
-    values = host_series(other, count).array[is_needed]
+    values: Any = host_series(other, count)[is_needed]
+    remedy = "Cast one of them with astype to a dtype that holds both"
     try:
-        held[is_needed] = values
+        held[is_needed] = values.array
     except (TypeError, ValueError, NotImplementedError) as error:
-        raise TypeError(refused) from error
+        raise TypeError(f"{refused}. {remedy}. Arrow says: {error}") from error
+    # Arrow makes missing values of texts that are no times.
+    if (held.isna().to_numpy()[is_needed] & values.notna().to_numpy()).any():
+        raise TypeError(f"{refused}. {remedy}.")
     return column_like(held, column)
 
 

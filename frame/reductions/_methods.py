@@ -445,5 +445,5 @@ def string_sum(
     codes = host_array(column.data)[: table.num_rows_on_host]
     present = codes[codes >= 0]
     if (not skipna and len(present) < len(codes)) or len(present) < min_count:
-        return np.nan
+        return np.nan if column.family is None else pd.NA
     return "".join(column.dictionary.values.to_numpy(object)[present])

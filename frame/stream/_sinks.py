@@ -11,8 +11,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ..io._csv import with_written_times
 from ..io._files._places import Place, compressing, compression_of
 from ..table._row_index import RowIndex
+from ..table._types import Options
 from ._arrow_rows import arrow_of, in_schema
 from ._parts import Parts
 from ._replacing import new_file_at
@@ -141,8 +143,17 @@ def write_csv(
     ):
         encoder = codecs.getincrementalencoder(encoding or "utf-8")(errors)
         for batch in _frames(stage):
-            file.write(encoder.encode(batch.to_csv(header=header, **options)))
+            file.write(encoder.encode(_text_of(batch, header, options)))
             header = False
+        file.write(encoder.encode("", final=True))
+
+
+def _text_of(batch: Any, header: Any, options: Options) -> str:
+    """The text of a batch, whose form does not depend on what the batch holds."""
+    if options.get("engine") == "pyarrow" or options.get("date_format") is not None:
+        return batch.to_csv(header=header, **options)
+    rest = {name: one for name, one in options.items() if name != "engine"}
+    return with_written_times(batch.to_pandas()).to_csv(header=header, **rest)
 
 
 def _frames(stage: Stage) -> Iterator[Any]:

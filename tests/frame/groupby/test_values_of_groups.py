@@ -111,6 +111,8 @@ def test_ohlc_among_other_reductions():
             f.groupby("k", as_index=False).agg({"i": "max", "x": "ohlc"}),
             f.groupby("k").x.agg(["sum", "ohlc"]),
             f.groupby("k")[["i", "x"]].agg(["ohlc", "min"]),
+            f.groupby("k").agg({"x": ["ohlc", "sum"], "i": ["max", "ohlc"]}),
+            f.groupby("k").x.agg([("a", "ohlc"), ("b", "sum")]),
         ),
         frame,
     )

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import csv
 import io
+import tempfile
 
 import numpy as np
 import pandas as pd
@@ -268,7 +269,18 @@ def test_modes_and_encodings(tmp_path):
     ours.to_csv(path, encoding="ascii", errors="replace")
     assert path.read_bytes() == expected.encode("ascii", "replace")
     with pytest.raises(NotImplementedError, match="mode='a' needs a path of this machine"):
-        ours.to_csv(io.BytesIO(), mode="a")
+        ours.to_csv("memory://f.csv", mode="a")
+    # A file object has a mode of its own.
+    with open(path, "w", encoding="latin-1") as file:
+        ours.to_csv(file, mode="a", encoding="latin-1")
+    assert path.read_bytes() == expected.encode("latin-1")
+    with tempfile.NamedTemporaryFile("w+", encoding="latin-1") as file:
+        ours.to_csv(file, encoding="latin-1")
+        file.seek(0)
+        assert file.read() == expected
+    binary = io.BytesIO()
+    ours.to_csv(binary, mode="wb", encoding="latin-1")
+    assert binary.getvalue() == expected.encode("latin-1")
     with pytest.raises(ValueError, match="mode must be 'w', 'a' or 'x', got 'r'"):
         ours.to_csv(path, mode="r")
     ours.to_parquet(tmp_path / "f.parquet")
@@ -291,3 +303,21 @@ def test_arrow_writes_faster_and_otherwise(tmp_path):
             ours.to_csv(path, engine="pyarrow", **how)
     with pytest.raises(ValueError, match="engine must be 'python' or 'pyarrow', got 'c'"):
         ours.to_csv(engine="c")
+
+
+@pytest.mark.parametrize("unit", ["s", "us", "ns"])
+@pytest.mark.parametrize("labels", [False, True])
+def test_times_of_batches_have_one_form(unit, labels, tmp_path):
+    hours = pd.to_datetime(["2020-01-01 10:00", "2020-01-02", None, "2020-01-03"], format="ISO8601")
+    frame = pd.DataFrame({"t": hours.as_unit(unit), "x": [1, 2, 3, 4]})
+    frame = frame.set_index("t") if labels else frame
+    JaxFrame(frame).to_parquet(tmp_path / "f.parquet")
+    plan = scan_parquet(tmp_path / "f.parquet")
+    texts = []
+    for rows in (1, 2, 4):
+        plan.to_csv(tmp_path / "f.csv", batch_rows=rows, index=labels)
+        texts.append((tmp_path / "f.csv").read_text())
+        read = pd.read_csv(tmp_path / "f.csv", parse_dates=["t"]).t
+        assert read.tolist()[:2] == list(hours[:2])
+        assert read.isna().tolist()[2]
+    assert texts[0] == texts[1] == texts[2]

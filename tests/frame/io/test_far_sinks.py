@@ -73,7 +73,7 @@ def test_csv_over_batches_is_compressed_by_its_name(end, tmp_path):
 
 
 def test_a_failed_plan_writes_nothing_far(monkeypatch):
-    monkeypatch.setattr(JaxFrame, "to_csv", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(JaxFrame, "to_pandas", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         OURS.lazy().to_csv("memory://far/failed.csv", batch_rows=2)
     assert not fsspec.filesystem("memory").exists("/far/failed.csv")

@@ -49,9 +49,9 @@ def test_text_of_fixed_widths_and_tabs():
     assert [part["a"].tolist() for part in parts] == [[1], [22]]
     tabs = "a\tb\n1\tx\n"
     assert_same(jf.read_table(io.StringIO(tabs)), pd.read_table(io.StringIO(tabs)))
-    assert_same(
-        jf.read_table(io.StringIO("a|b\n1|x\n"), sep="|"), pd.DataFrame({"a": [1], "b": "x"})
-    )
+    for how in ({"sep": "|"}, {"delimiter": "|"}):
+        found = jf.read_table(io.StringIO("a|b\n1|x\n"), **how)
+        assert_same(found, pd.DataFrame({"a": [1], "b": "x"}))
 
 
 def test_rows_go_to_the_devices_of_a_sharding(tmp_path):
@@ -65,7 +65,7 @@ def test_rows_go_to_the_devices_of_a_sharding(tmp_path):
 @pytest.mark.parametrize("name", sorted(READERS))
 def test_each_reader_says_whose_it_is(name):
     assert name in getattr(jf, name).__doc__
-    assert getattr(jf, name) is getattr(jf, name)
+    assert pickle.loads(pickle.dumps(getattr(jf, name))) is getattr(jf, name)
 
 
 def test_plots_are_drawn_by_the_backend_of_pandas(monkeypatch):

@@ -3,9 +3,10 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from frame_examples import mixed_frame
-from frame_parity import assert_parity, assert_same_error
+from frame_parity import assert_parity, assert_same, assert_same_error, on_device
 
 FRAME = mixed_frame()[["k", "x", "y"]]
 
@@ -44,3 +45,14 @@ def test_first_and_last_valid_labels():
 def test_wrong_uses_are_pandas_errors():
     assert_same_error(lambda f: f.k.case_when([]), FRAME)
     assert_same_error(lambda f: f.k.case_when((f.k > 1, 0)), FRAME)
+
+
+def test_replacements_of_other_kinds_than_an_arrow_column():
+    flags = pd.Series([True, False, False])
+    texts = pd.Series(["a", None, "b"], dtype=pd.ArrowDtype(pa.string()))
+    money = pd.Series(["1.50", None, "2"], dtype="string").astype(
+        pd.ArrowDtype(pa.decimal128(9, 2))
+    )
+    for column, values in ((texts, [1, 2, 3]), (money, [0.125, 1, 2])):
+        ours = on_device(column).case_when([(on_device(flags), on_device(pd.Series(values)))])
+        assert_same(ours, column.case_when([(flags, pd.Series(values))]))

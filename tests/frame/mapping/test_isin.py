@@ -225,4 +225,5 @@ def test_values_that_are_read_once():
 @pytest.mark.parametrize("listed", [[None, pd.NaT], [pd.NaT, np.nan], [pd.NA, pd.NaT], [None]])
 def test_missing_values_of_a_list_beside_times(dtype, listed):
     times = pd.Series([1, None]).astype(dtype)
-    assert_same(on_device(times).isin(listed), times.isin(listed))
+    for given in (listed, tuple(listed), np.array(listed, object)):
+        assert_same(on_device(times).isin(given), times.isin(given))

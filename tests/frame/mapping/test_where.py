@@ -212,5 +212,8 @@ def test_values_that_arrow_does_not_cast_are_refused():
     ours = on_device(dates)
     with pytest.raises(TypeError, match=r"Invalid values of dtype int64 for dtype 'date32.*astype"):
         ours.fillna(on_device(pd.Series([1, 2])))
+    hours = pd.Series([datetime.time(1), None], dtype=pd.ArrowDtype(pa.time64("us")))
+    with pytest.raises(TypeError, match="Invalid values of dtype str"):
+        on_device(hours).fillna(on_device(pd.Series(["x", "oops"])))
     # No row needs them.
     assert_same(ours.where(ours.notna() | ours.isna(), on_device(pd.Series([1, 2]))), dates)
