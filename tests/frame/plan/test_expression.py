@@ -372,7 +372,7 @@ def test_an_expression_has_no_truth_value_and_no_elements():
     [
         (lambda: col([]), TypeError, "^Expected Hashable, got: <class 'list'>"),
         (lambda: col("x").value_counts(), NotImplementedError, "^Expression: value_counts is not"),
-        (lambda: col("x").to_xarray(1), NotImplementedError, "^JaxSeries.to_xarray is not part"),
+        (lambda: col("x").set_flags(1), NotImplementedError, "^JaxSeries.set_flags is not part"),
         (lambda: col("x").bogus, AttributeError, "object has no attribute 'bogus'$"),
         (lambda: col("x").str.bogus, AttributeError, "object has no attribute 'str.bogus'$"),
         (lambda: col("x").fillna(1, bogus=2), TypeError, r"^fillna\(\) got an unexpected keyword"),
