@@ -11,7 +11,7 @@ from ...primitives.staging import tiered
 from ..align._align import in_capacity_of, same_labels
 from ..align._common_types import common_pair, same_categories
 from ..table._alive import named
-from ..table._column import Array, Column
+from ..table._column import Array, Column, in_dtype, show_holes
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._object_functions import host_series
 from ..table._table import Count, is_row
@@ -54,6 +54,21 @@ UFUNC_OPERATORS = {
 
 # Reductions by universal functions, as in pandas.
 UFUNC_REDUCTIONS = {"add": "sum", "multiply": "prod", "minimum": "min", "maximum": "max"}
+
+
+def _in_one_dtype(operand: Any) -> Any:
+    """A frame of real numbers in their common dtype; other operands as they are."""
+    if not isinstance(operand, FrameBase):
+        return operand
+    columns = [show_holes(column) for column in operand._table.columns]
+    are_numbers = all(
+        column.is_numeric and not column.is_nullable and column.dtype.kind in "iuf"
+        for column in columns
+    )
+    dtypes = {column.dtype for column in columns}
+    if not are_numbers or len(dtypes) < 2:
+        return operand
+    return operand._with_columns(in_dtype(columns, np.result_type(*dtypes)))
 
 
 class Operators(NDFrame):
@@ -107,6 +122,9 @@ class Operators(NDFrame):
         mine: Any
         mine, other = (right, left) if is_reflected else (left, right)
         op = UFUNC_OPERATORS.get(ufunc.__name__, f"np.{ufunc.__name__}")
+        if op not in UFUNC_OPERATORS.values():
+            # Those that are no operators see the numbers of a frame as one array.
+            mine, other = _in_one_dtype(mine), _in_one_dtype(other)
         if is_reflected and op in REFLECTED:
             return mine._operate(REFLECTED[op], other)
         return mine._operate(op, other, reflected=is_reflected and op not in LOGIC)

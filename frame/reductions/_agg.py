@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..table._arguments import listed, only_rows
+from ..table._arguments import axis_number, listed, only_rows
+from ..table._by_pandas import by_pandas
 from ..table._column import NUMBER, Column, of_family
 from ..table._column_labels import Labels
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
@@ -106,9 +107,15 @@ class Transformation(NDFrame):
     def transform(self, func: object, axis: Axis = 0, *args: object, **rest: object) -> Any:
         """Applies a method, by name, or a function that keeps all rows; to each column of a frame.
 
-        A dict names the columns of the result, and the function of each.
+        A dict names the columns of the result, and the function of each. With `axis=1` a function
+        gets each row.
         """
-        only_rows("transform", axis, self, "Use the methods' own axis=1.")
+        if axis_number(axis, self):
+            frame: Any = self
+            result = frame.apply(func, 1, args=args, **rest)
+            if not isinstance(result, FrameBase) or result.shape != frame.shape:
+                raise ValueError("Function did not transform")
+            return result
         if isinstance(self, SeriesBase) or isinstance(func, str):
             return transformed(self, func, args, rest)
         frame: Any = self
@@ -190,7 +197,7 @@ class FrameAggregation(Transformation, FrameBase):
     def agg(self, func: object = None, axis: Axis = 0, *args: object, **named: object) -> Any:
         """Reduces by a name, a function, a list of them, a dict by column, or named pairs.
 
-        A function receives each column as a series.
+        A function receives each column as a series, or each row with `axis=1`; see `apply`.
 
         Differences from pandas:
             Inside `jit` all columns need the same reductions: a name, a function, a list of them.
@@ -200,7 +207,8 @@ class FrameAggregation(Transformation, FrameBase):
             >>> JaxFrame({"x": [1, 3]}).agg(["min", "max"]).to_pandas()["x"].tolist()
             [1, 3]
         """
-        only_rows("agg", axis, self, "Use the methods' own axis=1.")
+        if axis_number(axis, self):
+            return self._agg_rows(func, args, named)
         if func is None:
             return self._agg_named(named)
         if isinstance(func, dict):
@@ -226,6 +234,16 @@ class FrameAggregation(Transformation, FrameBase):
         return self._joined(parts)
 
     aggregate = agg
+
+    def _agg_rows(self, func: Any, args: tuple[object, ...], named: Options) -> Any:
+        """A reduction of each row."""
+        frame: Any = self
+        if isinstance(func, str) or callable(func):
+            return frame.apply(func, axis=1, args=args, **named)
+        return by_pandas(
+            self, "agg: several functions with axis=1", "Call each method with axis=1.",
+            lambda data: data.agg(func, 1, *args, **named),
+        )  # fmt: skip
 
     def _agg_named(self, named: Options) -> Any:
         parts: dict[Any, dict[str, Any]] = {}

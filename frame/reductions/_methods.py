@@ -249,7 +249,8 @@ class FrameReductions(Reductions, FrameBase):
         for column, label in zip(columns, frame._labels, strict=True):
             if not (is_across and op in LOGICAL and _is_truth(column, columns)):
                 check_reducible(column, op, label)
-        if is_across and op != "count" and any(column.kind == "object" for column in columns):
+        by_host = ("object", "string") if op in ("sum", "min", "max") else ("object",)
+        if is_across and op != "count" and any(column.kind in by_host for column in columns):
             across = rows_of_objects(
                 columns, self._table, op, lambda rows: getattr(rows, op)(axis=1, **arguments)
             )

@@ -245,7 +245,7 @@ class FrameDuplicates(Duplicates, FrameBase):
         if axis_number(axis, self):
             if not columns:
                 return self._of_nothing("nunique", axis, labels, {})
-            if any(column.kind == "object" for column in columns):
+            if not all(column.is_numeric for column in columns):
                 across = rows_of_objects(
                     columns, table, "nunique", lambda rows: rows.nunique(axis=1, dropna=dropna)
                 )

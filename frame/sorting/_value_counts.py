@@ -13,7 +13,7 @@ from ... import primitives
 from ...primitives.staging import tiered
 from ..ops._array_ops import divided
 from ..reductions._results import table_of_frame
-from ..table._arguments import check_flag, only_rows
+from ..table._arguments import axis_number, check_flag
 from ..table._by_pandas import by_pandas
 from ..table._column import NUMBER, Array, Column, bare, of_family
 from ..table._distinct_values import code_counts
@@ -318,8 +318,12 @@ class FrameValueCounts(ValueCounts, FrameBase):
         return self._count_values(columns, labels, normalize, sort, ascending, dropna)
 
     def mode(self, axis: Axis = 0, numeric_only: bool = False, dropna: bool = True) -> Any:
-        """The most frequent values of each column, sorted."""
-        only_rows("mode", axis, self, "Use apply(axis=1) for rows.")
+        """The most frequent values of each column, or of each row, sorted."""
+        if axis_number(axis, self):
+            return by_pandas(
+                self, "mode: axis=1", "Use mode() of each column.",
+                lambda data: data.mode(1, numeric_only, dropna),
+            )  # fmt: skip
         if is_traced(self._table):
             raise NotImplementedError(
                 "mode: frames have no mode inside jit. Call mode() of each series."

@@ -71,3 +71,15 @@ def test_an_array_that_is_a_copy_may_be_changed():
     copied = np.array(series)
     copied[0] = 5.0
     assert series.tolist()[0] == 1.0
+
+
+def test_functions_of_two_numbers_see_a_frame_as_one_array():
+    frame = pd.DataFrame({"n": [1, 2, 3], "m": [0.5, 1.5, 2.5], "k": np.array([1, 2, 3], "int8")})
+    assert_parity(
+        lambda f: (
+            np.maximum(f[["n", "m"]], 2), np.minimum(f[["n", "k"]], f[["k", "n"]].to_numpy()),
+            np.add(f, 1.5), np.fmax(f[["m", "k"]], 1), np.maximum(2, f[["n"]]),
+        ),
+        frame,
+        ways=["eager"],
+    )  # fmt: skip

@@ -129,3 +129,32 @@ def test_strings_have_the_dtypes_of_their_reductions_also_without_a_value(dtype,
         frame,
         ways=["eager"],
     )
+
+
+def test_rows():
+    frame = pd.DataFrame(
+        {"n": [1, 2, 3], "m": [0.5, 1.5, 2.5], "a": ["x", None, "z"], "b": ["p", "q", "r"]}
+    )
+    assert_parity(
+        lambda f: (
+            f[["b", "b"]].agg("-".join, axis=1), f[["n", "m"]].agg("sum", axis=1),
+            f[["n", "m"]].agg(np.mean, axis="columns"), f[["n", "m"]].agg(spread, axis=1),
+            f[["n", "m"]].transform(lambda row: row / row.sum(), axis=1),
+            f[["n", "m"]].transform("cumsum", axis=1), f[["a", "b"]].sum(axis=1),
+            f[["a", "b"]].max(axis=1), f[["b", "b"]].min(axis=1), f.nunique(axis=1),
+            f[["a", "b"]].nunique(axis=1, dropna=False),
+        ),
+        frame,
+        ways=["eager"],
+    )  # fmt: skip
+    assert_same_error(lambda f: f[["n", "m"]].transform(lambda row: row.sum(), axis=1), frame)
+
+
+@pytest.mark.filterwarnings("ignore:agg. several functions", "ignore:mode. axis=1")
+def test_rows_by_several_functions():
+    frame = pd.DataFrame({"n": [1, 2, 2], "m": [2, 2, 1]})
+    assert_parity(
+        lambda f: (f.agg(["min", "max"], axis=1), f.agg({0: "sum"}, axis=1), f.mode(axis=1)),
+        frame,
+        ways=["eager"],
+    )
