@@ -48,7 +48,8 @@ def transformed_by_user(grouped: GroupByBase, how: UserFunction) -> Any:
         return of._made([rows_of(one) for one in traced], of._table)
 
     def on_host() -> Any:
-        return as_frames(groups_on_host(of).transform(called_with_frames(how)))
+        found = groups_on_host(of).transform(called_with_frames(how))
+        return as_frames(found, of._source.sharding)
 
     return _called(of, "transform", how.engine, trace, on_host)
 
@@ -104,7 +105,8 @@ class GroupByApply(GroupByBase):
         how = UserFunction(func, args, kwargs, engine)
 
         def on_host() -> Any:
-            return as_frames(groups_on_host(self).apply(called_with_frames(how)))
+            found = groups_on_host(self).apply(called_with_frames(how))
+            return as_frames(found, self._source.sharding)
 
         return _called(self, "apply", engine, lambda: self._applied_at_once(how), on_host)
 

@@ -120,7 +120,8 @@ class GroupByReductions(GroupByBase):
                 raise NotImplementedError(
                     "quantile: q must be one number inside jit and plans. Call it for each q."
                 )
-            return as_frames(groups_on_host(self).quantile(q, interpolation, numeric_only))
+            found = groups_on_host(self).quantile(q, interpolation, numeric_only)
+            return as_frames(found, self._source.sharding)
         if not 0 <= q <= 1:
             raise ValueError(f"Each 'q' must be between 0 and 1. Got '{q}' instead")
         if interpolation not in INTERPOLATIONS:

@@ -303,7 +303,8 @@ class FrameApply(FrameBase):
             return as_pandas(func(row, *args, **kwargs))
 
         rows: Any = self.to_pandas()
-        return as_frames(rows.apply(call, 1, raw, result_type, args, **kwargs))
+        found = rows.apply(call, 1, raw, result_type, args, **kwargs)
+        return as_frames(found, self.sharding)
 
     def _traced_over_rows(
         self, func: Function, raw: bool, result_type: object, args: tuple[Any, ...], kwargs: Options

@@ -148,11 +148,13 @@ class SeriesMap(SeriesBase, Replace):
             return func(value, *args, **kwargs)
 
         def on_host() -> Any:
-            return as_frames(self.to_pandas().apply(lambda value: as_pandas(each(value))))
+            found = self.to_pandas().apply(lambda value: as_pandas(each(value)))
+            return as_frames(found, self.sharding)
 
         if isinstance(func, type) and issubclass(func, SeriesBase) and engine is None:
             # A value for each row, of a dict or a list, is a row of a frame.
-            return as_frames(self.to_pandas().apply(pd.Series, args=args, **kwargs))
+            found = self.to_pandas().apply(pd.Series, args=args, **kwargs)
+            return as_frames(found, self.sharding)
         each = each if args or kwargs else func
         if self._only.is_numeric:
             how = ValueMap(each, None, {}, "jax")

@@ -109,7 +109,7 @@ class WindowApply:
             windows = rows.rolling(
                 self._length(), self._min_periods, self._center, on=name, **of_time, **of_rows
             )
-        return as_frames(windows.apply(with_series, raw=raw))
+        return as_frames(windows.apply(with_series, raw=raw), source.sharding)
 
     def _length(self) -> Any:
         if self._span is None:

@@ -99,3 +99,26 @@ def compare_on(mesh, names):
     if IS_LONG:
         # A process cannot map the programs of all families at once.
         jax.clear_caches()
+
+
+def _shout(value):
+    return f"{value}!"
+
+
+def test_rows_of_functions_of_the_host_lie_on_the_devices_of_their_frame():
+    frame = pd.DataFrame({"k": [1, 2, 1, 2, 1], "x": [1.0, None, 3, 4, 5], "s": list("abcde")})
+    sharding = row_sharded(make_mesh(2))
+    ours = on_device(frame, sharding=sharding)
+
+    def results(f):
+        return (
+            f.groupby("k").x.transform(lambda s: s.fillna(s.mean())),
+            f.groupby("k", group_keys=False)[["x"]].apply(lambda g: g.fillna(0)),
+            f.groupby("k").x.quantile([0.25, 0.5]),
+            f.apply(lambda row: f"{row.s}{row.x}", axis=1), f.s.map(_shout), f.x.apply(_shout),
+            f.x.apply(pd.Series), f.x.rolling(2).apply(lambda w: float(str(w.sum()))),
+        )  # fmt: skip
+
+    for found, expected in zip(results(ours), results(frame), strict=True):
+        assert_same(found, expected)
+        assert found.sharding == sharding
