@@ -52,7 +52,7 @@ class HostFormats(NDFrame):
 
     @property
     def plot(self) -> Any:
-        """pandas' plots of the rows with matplotlib, such as `frame.plot()` and `frame.plot.bar()`."""
+        """pandas' plots of the rows with matplotlib, such as `frame.plot.bar()`."""
         return self.to_pandas().plot
 
     def hist(self, *args: object, **options: object) -> Any:
