@@ -10,6 +10,7 @@ import pandas as pd
 from ..table._column import show_holes
 from ..table._dtypes import wide
 from ..table._ndframe import SeriesBase
+from ..table._to_host import no_rows
 from ..table._units import finest_unit, with_unit
 from ._where import Where, keeps_kind
 
@@ -40,33 +41,39 @@ class CaseWhen(Where, SeriesBase):
 
 
 def _in_type_of_all(series: SeriesBase, replacements: Sequence[object]) -> SeriesBase:
-    """A series of numbers or times in the common type of its own and of replacements.
+    """A series in the common type of its own values and of replacements, whichever are taken.
 
     As in pandas, a constant counts as int64 or float64, whichever values fit a narrower type.
+    Values of several kinds are objects; inside `jit` the dtype stays.
     """
     column = series._only
-    if column.type.is_time:
-        return _in_unit_of_all(series, replacements)
     if column.is_nullable:
         # Its dtype stays, and replacements must fit it; those of another kind make objects.
         given = [one._only for one in replacements if isinstance(one, SeriesBase)]
         return series if all(keeps_kind(column, one) for one in given) else series.astype(object)
-    dtypes = list(map(_dtype_of_numbers, replacements))
-    if not column.is_numeric or column.is_bool or any(one is None for one in dtypes):
-        return series
-    return series.astype(wide(np.result_type(show_holes(column).dtype, *dtypes)))
+    dtypes = list(map(_dtype_of, replacements))
+    kinds = {_kind_of(dtype) for dtype in (_dtype_of(series), *dtypes)}
+    if kinds == {"number"}:
+        return series.astype(wide(np.result_type(show_holes(column).dtype, *dtypes)))
+    if kinds == {"time"}:
+        return _in_unit_of_all(series, replacements)
+    is_open = column.kind in ("number", "string", "datetime", "timedelta")
+    return series.astype(object) if is_open and len(kinds) > 1 and not series._is_traced else series
 
 
-def _dtype_of_numbers(value: Any) -> np.dtype | None:
-    """The dtype of a replacement; None unless it has numbers."""
+def _dtype_of(value: Any) -> Any:
+    """The dtype of a replacement, as pandas has it."""
     if isinstance(value, SeriesBase):
-        column = show_holes(value._only)
-        dtype = column.dtype if column.is_numeric else None
-    elif hasattr(value, "dtype"):
-        dtype = value.dtype
-    else:
-        dtype = pd.Series(value if pd.api.types.is_list_like(value) else [value]).dtype
-    return dtype if isinstance(dtype, np.dtype) and dtype.kind in "iufc" else None
+        return no_rows(show_holes(value._only)).dtype
+    if hasattr(value, "dtype"):
+        return value.dtype
+    return pd.Series(value if pd.api.types.is_list_like(value) else [value]).dtype
+
+
+def _kind_of(dtype: Any) -> str:
+    kinds = {"b": "bool", "i": "number", "u": "number", "f": "number", "c": "number"}
+    kinds |= {"M": "time", "m": "time"}
+    return kinds.get(dtype.kind, str(dtype))
 
 
 def _in_unit_of_all(series: SeriesBase, replacements: Sequence[object]) -> SeriesBase:

@@ -85,10 +85,11 @@ def _declared_call(call: Any, find: Find, every_step: bool, wanted: Labels) -> N
         part = Call.of("select", (call,), {"columns": labels})
     found = find(part)
     narrow, widest = dtype_names(call.narrow), dtype_names(call.empty)
+    # Bools that miss values are objects, also where no row that is left misses one.
     dtypes = {
         label: name
         for label, name in found.items()
-        if {narrow.get(label), widest.get(label)} != {name}
+        if {narrow.get(label), widest.get(label)} not in ({name}, {BOOLS_WITH_HOLES})
     }
     return Call.of("declared", (call,), {"dtypes": dtypes}) if dtypes else call
 

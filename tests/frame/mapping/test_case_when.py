@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """case_when, first_valid_index and last_valid_index."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -56,3 +58,31 @@ def test_replacements_of_other_kinds_than_an_arrow_column():
     for column, values in ((texts, [1, 2, 3]), (money, [0.125, 1, 2])):
         ours = on_device(column).case_when([(on_device(flags), on_device(pd.Series(values)))])
         assert_same(ours, column.case_when([(flags, pd.Series(values))]))
+
+
+COLUMNS = {
+    "int64": [1, 2, 3], "int8": [1, 2, 3], "float64": [1.0, None, 3.0], "bool": [True, False, True],
+    "str": ["a", "b", None], "datetime64[us]": ["2020-01-01", None, "2020-01-03"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", COLUMNS)
+@pytest.mark.parametrize("rows", [3, 0])
+def test_the_dtype_is_that_of_all_values_whichever_are_taken(dtype, rows):
+    column = pd.Series(COLUMNS[dtype]).astype(dtype)[:rows]
+    others = [pd.Series([7, 8, 9]), pd.Series([True, True, False]), pd.Series(["p", "q", "r"])]
+    values = [
+        5,
+        1.5,
+        True,
+        "x",
+        None,
+        np.nan,
+        pd.Timestamp("2021"),
+        *(one[:rows] for one in others),
+    ]
+    for value, taken in itertools.product(values, (False, True)):
+        flags = pd.Series([taken] * rows, dtype=bool)
+        given = on_device(value) if isinstance(value, pd.Series) else value
+        ours = on_device(column).case_when([(on_device(flags), given)])
+        assert_same(ours, column.case_when([(flags, value)]))

@@ -6,6 +6,8 @@ import pickle
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from frame_parity import assert_same
 from jaxframes.frame import JaxFrame, LazyFrame, LazySeries, col, concat, from_pandas, scan_parquet
@@ -244,3 +246,17 @@ def test_the_values_of_a_plan_are_no_array(ours):
     for convert in (np.asarray, lambda s: np.where(s > 0, s, 0), jnp.asarray):
         with pytest.raises(TypeError, match=r"not known before it runs. Call collect\(\) first"):
             convert(plan.x)
+
+
+def test_bools_that_miss_values_are_objects_also_behind_a_join_that_leaves_none(tmp_path):
+    left = pa.table({"u": pa.array([255, 1], pa.uint8()), "b": pa.array([True, None])})
+    right = pa.table({"u": pa.array([255, 1], pa.uint8()), "k": [3, 2]})
+    sides = []
+    for name, table in (("left", left), ("right", right)):
+        pq.write_table(table, tmp_path / f"{name}.parquet")
+        sides.append(scan_parquet(tmp_path / f"{name}.parquet"))
+    joined = sides[0].merge(sides[1].head(1), on="u", how="right")
+    plan = joined.assign(v=joined["u"].fillna(255))
+    for result in (plan.collect(), plan.collect(batch_rows=1)):
+        assert result.dtypes.tolist() == plan.schema.tolist()
+        assert result.b.dtype == object
