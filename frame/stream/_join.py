@@ -18,6 +18,7 @@ from ..plan._joins import join_type
 from ..plan._node import Call
 from ..table._column import Column
 from ..table._column_labels import Labels
+from ..table._holes import with_holes_elsewhere
 from ..table._ndframe import FrameBase, NDFrame
 from ..table._take import settled
 from ..table._to_host import host_array
@@ -157,6 +158,10 @@ class Join:
         # Integers without a match are floats, also if a later step drops them.
         for position in self._positions_with_holes:
             columns[position] = settled(columns[position], rows._table.num_rows)
+        # Bools that may be missing are objects, also in a batch that misses none.
+        for position, like in enumerate(template._table.columns):
+            if like.is_bool and like.valid is not None:
+                columns[position] = with_holes_elsewhere(columns[position])
         return rows._make_frame(columns, template._labels)
 
     @property

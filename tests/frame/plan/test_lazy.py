@@ -256,7 +256,7 @@ def test_bools_that_miss_values_are_objects_also_behind_a_join_that_leaves_none(
         pq.write_table(table, tmp_path / f"{name}.parquet")
         sides.append(scan_parquet(tmp_path / f"{name}.parquet"))
     joined = sides[0].merge(sides[1].head(1), on="u", how="right")
-    plan = joined.assign(v=joined["u"].fillna(255))
+    plan = joined.assign(v=joined["u"].fillna(255), w=joined["b"] + 1)
     for result in (plan.collect(), plan.collect(batch_rows=1)):
         assert result.dtypes.tolist() == plan.schema.tolist()
         assert result.b.dtype == object
