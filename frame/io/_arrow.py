@@ -40,6 +40,9 @@ def arrow_table(
         if column.kind == "decimal" and column.is_nullable:
             # pandas has no name for the dtype, and reads objects.
             one["metadata"]["family"] = column.family
+        if column.is_bool and not column.is_nullable and column.valid is not None:
+            # These rows may miss none; see `columns_with_holes`.
+            one["metadata"] = {"has_holes": True}
     packed = {b"pandas": json.dumps(metadata).encode()}
     if not arrays:
         return pa.Table.from_pandas(pd.DataFrame(index=range(num_rows)))

@@ -160,6 +160,7 @@ class _Answer(NamedTuple):
         names: the names of the index.
         numbers: the range that is the index, unless columns are.
         families: the families of the columns of nullable dtypes.
+        holes: the columns of bools that miss values in other rows.
     """
 
     columns: pd.Index
@@ -167,6 +168,7 @@ class _Answer(NamedTuple):
     names: tuple[Hashable, ...]
     numbers: RowIndex
     families: Mapping[str, Family]
+    holes: Collection[str] = ()
 
 
 def _labels_of(
@@ -182,6 +184,14 @@ def _labels_of(
 def families_of(schema: pa.Schema) -> Mapping[str, Family]:
     """The families of the columns of nullable dtypes, as pandas' metadata tell."""
     return _pandas_answer(schema.serialize().to_pybytes()).families
+
+
+def columns_with_holes(schema: pa.Schema) -> Collection[str]:
+    """The columns of bools that `arrow_table` had of a frame with missing ones in some rows.
+
+    For rows that come back; in files of users a column without nulls is one of bools, as in pandas.
+    """
+    return _pandas_answer(schema.serialize().to_pybytes()).holes
 
 
 # The batches of a stream have one schema, and pandas takes milliseconds for its answer.
@@ -201,10 +211,13 @@ def _pandas_answer(serialized: bytes) -> _Answer:
         numbers = _range_of(metadata)
         # Arrow's own conversion forgets those of the index, and that strings were Arrow's.
         families: dict[str, Family] = {}
+        holes = set()
         for one in metadata["columns"]:
             family = _family_told(one)
             if family is not None:
                 families[one["field_name"]] = family
+            if (one.get("metadata") or {}).get("has_holes"):
+                holes.add(one["field_name"])
     except (pa.ArrowException, ArithmeticError, AttributeError, LookupError, TypeError,
             ValueError) as error:  # fmt: skip
         raise MalformedMetadata(
@@ -212,7 +225,7 @@ def _pandas_answer(serialized: bytes) -> _Answer:
             "replace_schema_metadata(None)."
         ) from error
     names = tuple(empty_frame.index.names)
-    return _Answer(empty_frame.columns, tuple(stored), names, numbers, families)
+    return _Answer(empty_frame.columns, tuple(stored), names, numbers, families, holes)
 
 
 def _without_nested(schema: pa.Schema) -> pa.Schema:

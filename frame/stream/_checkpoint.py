@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ..io._construction import table_of_arrow
+from ..io._construction import columns_with_holes, table_of_arrow
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._types import Options
 from ._job import difference
@@ -177,4 +177,5 @@ class Checkpoint:
 
     def _frame(self, number: int, template: NDFrame) -> Any:
         table = read_arrow(self._path(number))
-        return FrameBase.frame_class._of(*table_of_arrow(table, template._layout))
+        holes = columns_with_holes(table.schema)
+        return FrameBase.frame_class._of(*table_of_arrow(table, template._layout, nulls=holes))

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from ...primitives._direct_index import DirectIndex
-from ..io._construction import table_of_arrow
+from ..io._construction import columns_with_holes, table_of_arrow
 from ..plan._node import Node
 from ..table._ndframe import FrameBase, NDFrame
 from ..table._types import Options
@@ -133,5 +133,6 @@ class DistinctInRange:
         num_rows = 0
         for rows in in_pieces(self._tables(), self._most_rows):
             num_rows = max(num_rows, rows.num_rows)
-            columns, labels = table_of_arrow(rows, self._files.layout, least=num_rows)
+            holes = columns_with_holes(rows.schema)
+            columns, labels = table_of_arrow(rows, self._files.layout, least=num_rows, nulls=holes)
             yield FrameBase.frame_class._of(columns, labels)

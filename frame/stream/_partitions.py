@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..io._construction import table_of_arrow
+from ..io._construction import columns_with_holes, table_of_arrow
 from ..table._column_labels import Labels
 from ..table._ndframe import FrameBase
 from ..table._types import Options
@@ -125,7 +125,8 @@ class Partitions:
                 self._template = frame._make_frame(frame._table.columns, labels)
 
     def _frame(self, rows: pa.Table, least: int = 0) -> Any:
-        columns, labels = table_of_arrow(rows, self._files.layout, least=least)
+        holes = columns_with_holes(rows.schema)
+        columns, labels = table_of_arrow(rows, self._files.layout, least=least, nulls=holes)
         return FrameBase.frame_class._of(columns, labels)
 
     def parts(self) -> "list[Partition]":

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..combining._concat import stacked
-from ..io._construction import families_of, table_of_arrow
+from ..io._construction import columns_with_holes, families_of, table_of_arrow
 from ..table._column_labels import Labels
 from ..table._ndframe import FrameBase
 from ..table._nullable import Family
@@ -251,7 +251,10 @@ class SortedRuns:
     def _frame(
         self, table: pa.Table, least: int, families: Mapping[str, Family] | None = None
     ) -> Any:
-        columns, labels = table_of_arrow(table, self._layout, least=least, backend=families)
+        holes = columns_with_holes(table.schema)
+        columns, labels = table_of_arrow(
+            table, self._layout, least=least, backend=families, nulls=holes
+        )
         return FrameBase.frame_class._of(columns, labels)
 
 

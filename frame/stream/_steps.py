@@ -14,7 +14,7 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol, runtime_checkable
 
-from ..io._construction import table_of_arrow
+from ..io._construction import columns_with_holes, table_of_arrow
 from ..table._layout import Layout
 from ..table._ndframe import FrameBase
 from ..table._types import Options
@@ -188,7 +188,8 @@ class StepFiles:
     def read(self, name: str) -> Any:
         """Reads a frame that `write` wrote."""
         table = read_arrow(self.path_of(name))
-        return FrameBase.frame_class._of(*table_of_arrow(table, self.layout))
+        holes = columns_with_holes(table.schema)
+        return FrameBase.frame_class._of(*table_of_arrow(table, self.layout, nulls=holes))
 
     def add_batches(self, to: Kept, batches_from: BatchesFrom) -> None:
         """Adds batches to a step; those that the kept files cover are not read again."""

@@ -5,9 +5,11 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from frame_parity import assert_same
-from jaxframes.frame import JaxFrame, scan_parquet
+from jaxframes.frame import JaxFrame, from_arrow, scan_parquet
 from jaxframes.frame.plan._optimize import RULES
 from jaxframes.frame.stream import _plan_stage, _reader
 
@@ -280,3 +282,36 @@ def test_a_choice_between_types_has_the_dtype_that_its_rows_give_it(rows, keeps_
         plan = JaxFrame(frame).lazy().assign(y=of)
         assert plan.dtypes["y"] == plan.collect().dtypes["y"] == expected
         assert plan.collect(batch_rows=1).dtypes["y"] == expected
+
+
+MOVED = {
+    "sort": lambda f, _: f.sort_values("u"),
+    "sort by bools": lambda f, _: f.sort_values(["b", "u"]),
+    "head of groups": lambda f, _: f.groupby("u").head(1),
+    "shift of groups": lambda f, _: f.assign(b=f.groupby("u")["b"].shift(0)),
+    "distinct": lambda f, _: f.drop_duplicates("u"),
+    "right join": lambda f, g: f.merge(g.head(1), on="u", how="right"),
+    "left join": lambda f, g: f.merge(g, on="u", how="left"),
+}
+
+
+@pytest.mark.parametrize("name", MOVED)
+@pytest.mark.parametrize("are_files", [False, True])
+def test_bools_that_miss_values_elsewhere_stay_objects_where_rows_leave_memory(
+    name, are_files, tmp_path
+):
+    left = pa.table({"u": pa.array([255, 1, 7], pa.uint8()), "b": pa.array([True, None, False])})
+    right = pa.table({"u": pa.array([255, 7], pa.uint8()), "k": [3, 2]})
+    sides = []
+    for at, table in enumerate((left, right)):
+        pq.write_table(table, tmp_path / f"{at}.parquet", row_group_size=1)
+        memory = from_arrow(table).lazy()
+        sides.append(scan_parquet(tmp_path / f"{at}.parquet") if are_files else memory)
+    rows = sides[0][sides[0]["u"] > 1]
+    moved = MOVED[name](rows, sides[1])
+    plan = moved.assign(next=moved["b"] + 1)
+    whole = plan.collect()
+    assert whole.dtypes.tolist() == plan.schema.tolist()
+    assert whole.b.dtype == object
+    for batch_rows in (1, 2, 5):
+        assert_same(plan.collect(batch_rows=batch_rows), whole.to_pandas())
