@@ -68,6 +68,15 @@ class Grouping:
     dropna: bool = True
     is_numbered: bool = False
 
+    def depends_on_order(self, rows: Any) -> bool:
+        """Whether rows in another order have other results; sums join texts in their order."""
+        kinds = [rows._column(label).kind for label in self.values]
+        return any(
+            one.function in ("first", "last")
+            or (one.function == "sum" and kinds[one.column] in ("string", "object"))
+            for one in self.outputs
+        )
+
     @property
     def key_names(self) -> list[str]:
         """The names of the keys inside a state, where labels may not be strings."""

@@ -82,11 +82,13 @@ def reduced_stage(
 
     rows_of = applied(keyed_rows, stage, keyed)
     step = steps.following(stage.empty._layout)
+    needs_order = found.depends_on_order(keyed)
+    batches_from = rows_of.batches_from if needs_order else rows_of.in_any_order_from
 
     def run() -> Any:
         with step.files() as files:
             states = SpillingGroups(found, batch_rows, files)
-            files.add_batches(states, rows_of.in_any_order_from)
+            files.add_batches(states, batches_from)
             if states.is_empty:
                 return getattr(stage.empty, method)(**options)
             (rows,) = states.rows()

@@ -105,7 +105,7 @@ def groups_stage(node: Call, stage: Stage, batch_rows: int, steps: Steps) -> Sta
         return _groups_at_once(node, stage, batch_rows, steps)
     groups = node.arguments["groups"]
     is_sorted = groups.get("sort", True)
-    needs_order = not is_sorted or any(one.function in ("first", "last") for one in found.outputs)
+    needs_order = not is_sorted or found.depends_on_order(stage.empty)
     batches_from = stage.batches_from if needs_order else stage.in_any_order_from
     first, second = two_of(steps, stage)
     grouping = found if is_sorted else with_rows(found)

@@ -95,3 +95,15 @@ def test_rows_are_in_the_order_of_pandas(query, files):
         assert_same(plan.collect(), expected)
         for batch_rows in (1, 3):
             assert_same(plan.collect(batch_rows=batch_rows), expected)
+
+
+@pytest.mark.parametrize("how", ["outer", "left", "right"])
+def test_sums_of_texts_join_them_in_the_order_of_a_join(how):
+    left = pd.DataFrame({"u": [255, 7, 9], "s": ["a", "c", None], "g": [1, 1, 2]})
+    right = pd.DataFrame({"u": [7, 255, 300], "k": [3, 2, 1]})
+    expected = left.merge(right, on="u", how=how)
+    plan = from_pandas(left).lazy().merge(from_pandas(right).lazy(), on="u", how=how)
+    for batch_rows in (1, 2, 5):
+        assert plan["s"].sum().collect(batch_rows=batch_rows) == expected.s.sum()
+        groups = plan.groupby("g")[["s"]].sum().collect(batch_rows=batch_rows)
+        assert_same(groups, expected.groupby("g")[["s"]].sum())
