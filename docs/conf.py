@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx import addnodes
 from sphinx.application import Sphinx
@@ -119,7 +120,11 @@ def shorten_paths(app: Sphinx, doctree: nodes.document) -> None:
 def visit_math(translator: Any, node: nodes.Element) -> None:
     """Writes a formula as MathML, on a line of its own if it is a block."""
     is_block = isinstance(node, nodes.math_block)
-    translator.body.append(tex2mathml(node.astext(), as_block=is_block))
+    try:
+        translator.body.append(tex2mathml(node.astext(), as_block=is_block))
+    except MathError as error:
+        # An exception in a process of several ends the pages of that process without a word.
+        logger.warning("a formula cannot be written: %s", error, location=node)
     raise nodes.SkipNode
 
 

@@ -29,6 +29,14 @@ def pages():
     return texts
 
 
+def test_every_page_is_built(pages):
+    docs = ROOT / "docs"
+    sources = [path.relative_to(docs) for path in docs.rglob("*.md")]
+    names = {str(path.with_suffix(".html")) for path in sources if path.parts[0] != "_build"}
+    assert names
+    assert names <= pages.keys()
+
+
 def test_pages_contain_no_path_of_the_machine(pages):
     found = {(name, path) for name, text in pages.items() for path in PATHS if path in text}
     assert not found
