@@ -2,11 +2,15 @@
 """Batches in Arrow, with metadata that hold for the whole file."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 
+from ..io._construction import columns_with_holes, table_of_arrow
+from ..table._layout import Layout
+from ..table._ndframe import FrameBase
+from ..table._nullable import Family
 from ..table._take import position
 
 
@@ -23,6 +27,22 @@ def arrow_of(frame: Any, is_default: bool) -> pa.Table:
     # The metadata would hold the number of rows of this batch.
     metadata["index_columns"] = []
     return rows.replace_schema_metadata({b"pandas": json.dumps(metadata).encode()})
+
+
+def frame_of_arrow(
+    rows: pa.Table,
+    layout: Layout,
+    least: int = 0,
+    families: Mapping[str, Family] | None = None,
+) -> Any:
+    """A frame of rows of a frame that come back; see `table_of_arrow`.
+
+    Bools that miss values in other rows are those of a frame that does, also without a null.
+    """
+    table, labels = table_of_arrow(
+        rows, layout, least=least, backend=families, nulls=columns_with_holes(rows.schema)
+    )
+    return FrameBase.frame_class._of(table, labels)
 
 
 def in_schema(table: pa.Table, schema: pa.Schema) -> pa.Table:

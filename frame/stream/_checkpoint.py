@@ -14,9 +14,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ..io._construction import columns_with_holes, table_of_arrow
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._types import Options
+from ._arrow_rows import frame_of_arrow
 from ._job import difference
 from ._replacing import locked, read_arrow, read_json, write_arrow, write_text
 from ._stage import Stage, close, joined
@@ -176,6 +176,4 @@ class Checkpoint:
         return frame
 
     def _frame(self, number: int, template: NDFrame) -> Any:
-        table = read_arrow(self._path(number))
-        holes = columns_with_holes(table.schema)
-        return FrameBase.frame_class._of(*table_of_arrow(table, template._layout, nulls=holes))
+        return frame_of_arrow(read_arrow(self._path(number)), template._layout)

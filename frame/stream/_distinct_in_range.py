@@ -9,11 +9,10 @@ import numpy as np
 import pyarrow as pa
 
 from ...primitives._direct_index import DirectIndex
-from ..io._construction import columns_with_holes, table_of_arrow
 from ..plan._node import Node
-from ..table._ndframe import FrameBase, NDFrame
+from ..table._ndframe import NDFrame
 from ..table._types import Options
-from ._arrow_rows import arrow_of, in_schema
+from ._arrow_rows import arrow_of, frame_of_arrow, in_schema
 from ._key_bounds import Bounds, beyond_bounds, key_bounds, num_slots
 from ._numbering import can_spill, plain
 from ._spilled_rows import SpilledRows, SpillWriter, in_pieces
@@ -133,6 +132,4 @@ class DistinctInRange:
         num_rows = 0
         for rows in in_pieces(self._tables(), self._most_rows):
             num_rows = max(num_rows, rows.num_rows)
-            holes = columns_with_holes(rows.schema)
-            columns, labels = table_of_arrow(rows, self._files.layout, least=num_rows, nulls=holes)
-            yield FrameBase.frame_class._of(columns, labels)
+            yield frame_of_arrow(rows, self._files.layout, num_rows)

@@ -155,13 +155,13 @@ class Join:
         """The result of the merge, without the columns that ordered it."""
         template = self.call.empty
         columns = list(rows._table.columns[: len(template._table.columns)])
-        # Integers without a match are floats, also if a later step drops them.
-        for position in self._positions_with_holes:
-            columns[position] = settled(columns[position], rows._table.num_rows)
-        # Bools that may be missing are objects, also in a batch that misses none.
         for position, like in enumerate(template._table.columns):
             if like.is_bool and like.valid is not None:
+                # Bools that may be missing are objects, also in a batch that misses none.
                 columns[position] = with_holes_elsewhere(columns[position])
+            elif position in self._positions_with_holes:
+                # Integers without a match are floats, also if a later step drops them.
+                columns[position] = settled(columns[position], rows._table.num_rows)
         return rows._make_frame(columns, template._labels)
 
     @property

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..io._construction import columns_with_holes, table_of_arrow
 from ..table._column_labels import Labels
 from ..table._ndframe import FrameBase
 from ..table._types import Options
-from ._arrow_rows import arrow_of, in_schema
+from ._arrow_rows import arrow_of, frame_of_arrow, in_schema
 from ._hashes import hashes_of
 from ._numbering import like, plain
 from ._spilled_rows import SpilledRows, SpillWriter, in_pieces
@@ -120,14 +119,9 @@ class Partitions:
             rows = SpilledRows(self._written[0][0]).schema.empty_table()
             self._schema = rows.schema
             if self._template is None:
-                frame = self._frame(rows)
+                frame = frame_of_arrow(rows, self._files.layout)
                 labels = Labels.of(state["labels"])
                 self._template = frame._make_frame(frame._table.columns, labels)
-
-    def _frame(self, rows: pa.Table, least: int = 0) -> Any:
-        holes = columns_with_holes(rows.schema)
-        columns, labels = table_of_arrow(rows, self._files.layout, least=least, nulls=holes)
-        return FrameBase.frame_class._of(columns, labels)
 
     def parts(self) -> "list[Partition]":
         """All parts, of which some may be empty. Nothing may be added any more."""
@@ -148,7 +142,7 @@ class Partitions:
         """Reads a part as frames of one capacity."""
         least = min(piece_rows, self.largest)
         for rows in in_pieces(self._pieces(part), piece_rows):
-            yield like(self._frame(rows, least), self._template)
+            yield like(frame_of_arrow(rows, self._files.layout, least), self._template)
 
     def _pieces(self, part: int) -> Iterator[pa.Table]:
         for path, parts in self._written:

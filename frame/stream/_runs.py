@@ -5,20 +5,20 @@ import collections
 import contextlib
 import dataclasses
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from ..combining._concat import stacked
-from ..io._construction import columns_with_holes, families_of, table_of_arrow
+from ..io._construction import families_of
 from ..table._column_labels import Labels
 from ..table._ndframe import FrameBase
 from ..table._nullable import Family
 from ..table._to_host import host_array
 from ..table._types import Options
-from ._arrow_rows import arrow_of, joined_rows
+from ._arrow_rows import arrow_of, frame_of_arrow, joined_rows
 from ._memory import giving_back
 from ._spilled_rows import SpilledRows, SpillWriter, in_pieces
 from ._steps import StepFiles
@@ -120,9 +120,8 @@ class SortedRuns:
         paths = map(self._files.path_of, state["files"])
         self._runs = list(zip(state["merges"], paths, strict=True))
         if self._runs and self._labels is None:
-            self._labels = self._frame(
-                SpilledRows(self._runs[0][1]).schema.empty_table(), 0
-            )._labels
+            rows = SpilledRows(self._runs[0][1]).schema.empty_table()
+            self._labels = frame_of_arrow(rows, self._layout)._labels
 
     def add(self, frame: FrameBase) -> None:
         """Adds rows after those before; writes a sorted run when there are enough."""
@@ -173,7 +172,7 @@ class SortedRuns:
         paths = [path for _, path in self._runs]
         for table in giving_back(in_pieces(self._merge(paths), self._rows)):
             least = least or table.num_rows
-            frame = self._frame(table, least)
+            frame = frame_of_arrow(table, self._layout, least)
             frame._labels = self._labels
             yield frame
 
@@ -245,17 +244,8 @@ class SortedRuns:
             if rows.column_names[at] in families
         }
         order = self.order.with_labels(names)
-        frame = order.sorted(self._frame(table, capacity, told))
+        frame = order.sorted(frame_of_arrow(table, self._layout, capacity, told))
         return host_array(frame._column("position").data)[: rows.num_rows]
-
-    def _frame(
-        self, table: pa.Table, least: int, families: Mapping[str, Family] | None = None
-    ) -> Any:
-        holes = columns_with_holes(table.schema)
-        columns, labels = table_of_arrow(
-            table, self._layout, least=least, backend=families, nulls=holes
-        )
-        return FrameBase.frame_class._of(columns, labels)
 
 
 def _joined(tables: list[pa.Table]) -> pa.Table:

@@ -14,10 +14,10 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol, runtime_checkable
 
-from ..io._construction import columns_with_holes, table_of_arrow
 from ..table._layout import Layout
 from ..table._ndframe import FrameBase
 from ..table._types import Options
+from ._arrow_rows import frame_of_arrow
 from ._files import writing
 from ._replacing import new_file, read_arrow, read_json, write_arrow, write_text
 from ._stage import close
@@ -187,9 +187,7 @@ class StepFiles:
 
     def read(self, name: str) -> Any:
         """Reads a frame that `write` wrote."""
-        table = read_arrow(self.path_of(name))
-        holes = columns_with_holes(table.schema)
-        return FrameBase.frame_class._of(*table_of_arrow(table, self.layout, nulls=holes))
+        return frame_of_arrow(read_arrow(self.path_of(name)), self.layout)
 
     def add_batches(self, to: Kept, batches_from: BatchesFrom) -> None:
         """Adds batches to a step; those that the kept files cover are not read again."""
