@@ -11,9 +11,9 @@ from ..align._align import in_capacity_of, positions_of_labels, same_labels
 from ..align._as_column import as_column
 from ..align._outer_align import align_tables
 from ..combining._concat_rows import common_columns
+from ..mapping._choices import choose, choose_scalar
 from ..mapping._missing import missing_flags
 from ..mapping._nullable_values import cast_nullable
-from ..mapping._where import choose, choose_scalar
 from ..table._arguments import axis_number
 from ..table._column import Array, Column, common_family, in_dtype, of_family
 from ..table._column_labels import Labels

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from ..align._as_column import as_column, as_mask, is_mask, names_labels
-from ..mapping._where import choose, choose_scalar, like_row
+from ..mapping._choices import choose, choose_scalar, like_row
 from ..table._by_pandas import by_pandas
 from ..table._column import Array, Column
 from ..table._expressions import apply_if_callable, evaluated

@@ -12,7 +12,8 @@ from ..table._dtypes import wide
 from ..table._ndframe import SeriesBase
 from ..table._to_host import no_rows
 from ..table._units import finest_unit, with_unit
-from ._where import Where, keeps_kind
+from ._choices import keeps_kind
+from ._where import Where
 
 
 class CaseWhen(Where, SeriesBase):

@@ -31,7 +31,7 @@ from ..table._to_host import missing_on_host
 from ..table._tracing import is_traced
 from ..table._types import Axis, LabelOrLabels
 from ..table._user_functions import as_pandas
-from ._where import choose, choose_scalar, promoted_for
+from ._choices import choose, choose_scalar, promoted_for
 
 
 def missing_flags(columns: Sequence[Column]) -> tuple[Array, ...]:

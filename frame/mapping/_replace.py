@@ -17,10 +17,10 @@ from ..table._ndframe import FrameBase, NDFrame
 from ..table._table import Table
 from ..table._tracing import is_traced
 from ..table._user_functions import as_pandas
+from ._choices import choose_scalar
 from ._isin import flags_in
 from ._lookup import host_values
 from ._missing import missing_flags
-from ._where import choose_scalar
 
 
 class Replace(NDFrame):

@@ -15,7 +15,7 @@ from ..groupby._dense_keys import first_rows_of_segments
 from ..groupby._grouped_column import Options
 from ..groupby._groups import make_groups
 from ..indexing._set_index import level_subset
-from ..mapping._where import choose_scalar
+from ..mapping._choices import choose_scalar
 from ..table._column import Array, Column, in_dtype, show_holes
 from ..table._column_labels import Labels
 from ..table._layout import Layout

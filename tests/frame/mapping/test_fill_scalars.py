@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from frame_parity import assert_parity, on_device
-from jaxframes.frame.mapping import _where
+from jaxframes.frame.mapping import _choices
 
 FRAME = pd.DataFrame({"s": ["a", None], "x": [np.nan, 1.0], "i": [1, 2], "b": [True, False]})
 
@@ -25,12 +25,12 @@ def test_equal_values_of_several_types(value):
 def test_pandas_is_asked_once_for_each_dtype(monkeypatch):
     asked = []
 
-    def counted(like, value, promoted=_where._promoted):
+    def counted(like, value, promoted=_choices._promoted):
         asked.append(like.dtype)
         return promoted(like, value)
 
-    monkeypatch.setattr(_where, "_promoted", counted)
-    _where._promoted_by_dtype.cache_clear()
+    monkeypatch.setattr(_choices, "_promoted", counted)
+    _choices._promoted_by_dtype.cache_clear()
     for _ in range(3):
         on_device(FRAME).fillna(7)
     assert len(asked) == len(set(asked)) == 2
