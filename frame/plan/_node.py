@@ -218,8 +218,10 @@ class Call(PlanNode):
         return not (is_moved or self.method in ("select", "rename"))
 
     def _widest(self) -> Any:
+        # Those of the inputs first: a step that refuses columns with holes has a result without.
+        inputs = [node.empty for node in self.inputs]
         with assuming_holes():
-            return self.result_of([node.empty for node in self.inputs])
+            return self.result_of(inputs)
 
     def _narrowest(self) -> Any:
         return self.result_of([node.narrow for node in self.inputs])

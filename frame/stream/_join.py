@@ -153,11 +153,11 @@ class Join:
 
     def finished(self, rows: NDFrame) -> Any:
         """The result of the merge, without the columns that ordered it."""
-        template = self.call.empty
+        template = self.call.narrow
         columns = list(rows._table.columns[: len(template._table.columns)])
         for position, like in enumerate(template._table.columns):
             if like.is_bool and like.valid is not None:
-                # Bools that may be missing are objects, also in a batch that misses none.
+                # Bools that a side misses are objects, also in a batch that misses none.
                 columns[position] = with_holes_elsewhere(columns[position])
             elif position in self._positions_with_holes:
                 # Integers without a match are floats, also if a later step drops them.

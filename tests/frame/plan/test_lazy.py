@@ -260,3 +260,23 @@ def test_bools_that_miss_values_are_objects_also_behind_a_join_that_leaves_none(
     for result in (plan.collect(), plan.collect(batch_rows=1)):
         assert result.dtypes.tolist() == plan.schema.tolist()
         assert result.b.dtype == object
+
+
+@pytest.mark.parametrize("how", ["left", "right", "outer"])
+@pytest.mark.parametrize("num_rows", [3, 0])
+def test_bools_of_a_join_whose_rows_all_match_stay_bools(how, num_rows):
+    left = pd.DataFrame({"u": np.array([255, 1, 7], np.uint8), "b": [True, False, False]})
+    right = pd.DataFrame({"k": [3, 2, 1], "u": np.array([255, 1, 7], np.uint8), "c": True})
+    sides = [side.iloc[:num_rows] for side in (left, right)]
+
+    def joined(left, right):
+        rows = left.merge(right[right["k"] > 0], on="u", how=how)
+        return rows[~rows["b"] & ~rows["c"].isna()]
+
+    expected = joined(*sides)
+    plan = joined(*(JaxFrame(side).lazy() for side in sides))
+    plan = plan.assign(v=plan["b"] + 1)
+    for result in (plan.collect(), plan.collect(batch_rows=1), plan.collect(batch_rows=3)):
+        pd.testing.assert_frame_equal(
+            result.to_pandas(), expected.assign(v=expected["b"] + 1), check_index_type=False
+        )
