@@ -66,7 +66,9 @@ class BinReductions:
         kind = type(self).__name__
         if name in LACKING[kind]:
             raise not_supported(kind, "resample", name)
-        return self[name] if not name.startswith("_") else object.__getattribute__(self, name)
+        if self._grouped._is_series or name not in self._grouped._labels:
+            raise AttributeError(f"'{kind}' object has no attribute '{name}'")
+        return self[name]
 
     def __getitem__(self, key: object) -> Any:
         raise NotImplementedError

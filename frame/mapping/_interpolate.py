@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import primitives
 from ...primitives.staging import tiered
-from ..table._arguments import check_limit, only_rows
+from ..table._arguments import axis_number, check_limit
 from ..table._by_pandas import by_pandas
 from ..table._column import Array, Column, fill_missing, of_family
 from ..table._dtypes import wide
@@ -50,7 +50,14 @@ class Interpolation(NDFrame):
             >>> JaxSeries([1.0, None, None, 4.0, None]).interpolate().tolist()
             [1.0, 2.0, 3.0, 4.0, 4.0]
         """
-        only_rows("interpolate", axis, self, "Transpose first.")
+        if axis_number(axis, self):
+            return (
+                self.transpose()
+                .interpolate(
+                    method, limit=limit, limit_direction=limit_direction, limit_area=limit_area
+                )
+                .transpose()
+            )
         direction = "forward" if limit_direction is None else limit_direction.lower()
         is_complex = any(one.dtype.kind == "c" for one in self._table.columns)
         if method != "linear" or is_complex:

@@ -49,17 +49,17 @@ _TABLE = """
 [row]
 series: abs add between div divide eq ge gt isna isnull le lt mul multiply ne notna notnull pow
 series: radd rdiv rmul round rpow rsub rtruediv sub subtract truediv
-str: capitalize casefold cat center contains endswith findall fullmatch get isalnum isalpha isascii
-str: isdecimal isdigit islower isnumeric isspace istitle isupper join ljust lower lstrip match
-str: normalize pad removeprefix removesuffix repeat replace rjust rsplit rstrip slice slice_replace
-str: split startswith strip swapcase title translate upper wrap zfill
+str: capitalize casefold cat center findall get join ljust lower lstrip normalize pad removeprefix
+str: removesuffix repeat replace rjust rsplit rstrip slice slice_replace split strip swapcase title
+str: translate upper wrap zfill
 dt: as_unit ceil day_name floor month_name normalize round strftime to_period total_seconds
 dt: tz_convert tz_localize
 list: slice
 
 [row, by values]
 series: astype clip fillna floordiv mask mod rfloordiv rmod where
-str: count find len rfind
+str: contains count endswith find fullmatch isalnum isalpha isascii isdecimal isdigit islower
+str: isnumeric isspace istitle isupper len match rfind startswith
 list: get len
 
 [row, looks up]

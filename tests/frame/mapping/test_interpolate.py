@@ -31,6 +31,12 @@ def test_rows_between_valid_ones_lie_on_a_line():
     assert_parity(lambda f: f.x.interpolate(), FRAME, ways=["mesh"], ulps=4)
 
 
+@pytest.mark.parametrize("how", [{}, {"limit": 1, "limit_direction": "both"}], ids=str)
+def test_along_rows(how):
+    assert_parity(lambda f: f.interpolate(axis=1, **how), FRAME, ways=["eager"], ulps=4)
+    assert_parity(lambda f: f.interpolate(axis="columns"), FRAME[["x", "f"]][:1], ways=["eager"])
+
+
 def test_few_rows():
     assert_parity(
         lambda f: (f[:0].interpolate(), f[:1].interpolate(), (f * float("nan")).interpolate()),

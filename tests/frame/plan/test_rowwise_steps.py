@@ -106,3 +106,16 @@ def test_columns_of_every_kind_pass_through(text):
     masked = JaxFrame(data).lazy()
     masked = masked[masked[text].notna() & (masked.x < 6)]
     assert_same(masked.collect(), data[data[text].notna() & (data.x < 6)])
+
+
+@pytest.mark.parametrize("values", [["1", "a"], ["1", None], ["1", 3], []], ids=str)
+@pytest.mark.parametrize("method", ["isdigit", "contains", "startswith", "fullmatch"])
+def test_flags_of_objects_are_bools_if_all_rows_have_strings(method, values):
+    data = pd.DataFrame({"s": pd.Series(values, dtype=object)})
+    arguments = () if method == "isdigit" else ("a",)
+    plan = JaxFrame(data).lazy()
+    plan = plan.assign(flag=getattr(plan["s"].str, method)(*arguments))
+    expected = data.assign(flag=getattr(data["s"].str, method)(*arguments))
+    assert plan.schema.tolist() == expected.dtypes.tolist()
+    for result in (plan.collect(), plan.collect(batch_rows=1), plan.collect(batch_rows=3)):
+        assert_same(result, expected)

@@ -310,3 +310,10 @@ def test_rows_of_bins_of_one_grouper():
         ours.groupby(by).head(1)
     with pytest.raises(NotImplementedError, match=r"as_index=False. Leave it out, and call reset"):
         ours.groupby(by, as_index=False)
+
+
+def test_absent_names_are_attribute_errors():
+    frame = on_device(timed())
+    for bins in (frame.resample("D"), frame.x.resample("D")):
+        assert not hasattr(bins, "no_such_method")
+    assert_parity(lambda f: f.resample("D").x.sum(), timed(), ways=["eager"])
