@@ -2,7 +2,7 @@
 """`interpolate`: missing values from their neighbours."""
 
 import functools
-from typing import Self
+from typing import Any, Self
 
 import jax.numpy as jnp
 import numpy as np
@@ -51,13 +51,11 @@ class Interpolation(NDFrame):
             [1.0, 2.0, 3.0, 4.0, 4.0]
         """
         if axis_number(axis, self):
-            return (
-                self.transpose()
-                .interpolate(
-                    method, limit=limit, limit_direction=limit_direction, limit_area=limit_area
-                )
-                .transpose()
+            by_column: Any = self
+            filled = by_column.transpose().interpolate(
+                method, limit=limit, limit_direction=limit_direction, limit_area=limit_area
             )
+            return filled.transpose()
         direction = "forward" if limit_direction is None else limit_direction.lower()
         is_complex = any(one.dtype.kind == "c" for one in self._table.columns)
         if method != "linear" or is_complex:
