@@ -7,14 +7,12 @@ A first pass over the rows finds these where values decide them; see `_value_dty
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-
-from ..table._ndframe import FrameBase, SeriesBase
+from ..table._ndframe import FrameBase
 from ._bound import with_expressions
 from ._declared import BOOLS_WITH_HOLES, dtype_names
 from ._expression import Expression
 from ._joins import join_type, merge_keys
-from ._methods import DECLARED, GROUP_TRANSFORMATIONS, reads_of
+from ._methods import DECLARED, GROUP_TRANSFORMATIONS
 from ._node import Call, Node, bottom_up
 from ._relation import Labels, all_of
 from ._relations import RELATIONS
@@ -149,9 +147,6 @@ def _declared_expression(expression: Expression, child: Node, find: Find) -> Exp
     if not isinstance(frame, FrameBase):
         return expression
     found = {id(part) for part in parts_by_values(expression, frame)}
-    if _has_extreme_of_integers(expression, frame) and _is_number(_without_rows(expression, frame)):
-        # Without rows a greatest value is NaN, and so a float.
-        found.add(id(expression))
     if not found:
         return expression
 
@@ -164,29 +159,3 @@ def _declared_expression(expression: Expression, child: Node, find: Find) -> Exp
         return Expression(DECLARED, (rebuilt, name))
 
     return expression._rewritten(declare)
-
-
-def _has_extreme_of_integers(expression: Expression, frame: FrameBase) -> bool:
-    """Whether the least or the greatest integer of all rows is part of an expression."""
-    return any(
-        part is not expression
-        and part.function in ("min", "max")
-        and reads_of(part.function) == "column"
-        and _is_integer(_without_rows(part.children[0], frame))
-        for part in expression._bottom_up()
-    )
-
-
-def _without_rows(expression: Expression, frame: FrameBase) -> Any:
-    # A quotient of reductions of no rows is 0 / 0.
-    with np.errstate(all="ignore"):
-        return expression.evaluate(frame)
-
-
-def _is_integer(result: object) -> bool:
-    return isinstance(result, SeriesBase) and result._only.dtype.kind in "iu"
-
-
-def _is_number(result: object) -> bool:
-    """Whether a result has numbers for rows."""
-    return isinstance(result, SeriesBase) and result._only.is_numeric and not result._only.is_bool

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ...primitives.staging import Frozen, freeze, thaw
-from ..table._holes import assuming_holes
+from ..table._holes import assuming_holes, assuming_values
 from ..table._ndframe import FrameBase, NDFrame
 from ..table._user_functions import traced_only
 from ._bound import bound
@@ -195,14 +195,14 @@ class Call(PlanNode):
     @functools.cached_property
     def empty(self) -> Any:
         """The result for inputs without rows; see `PlanNode.empty`."""
-        return _first(self._widest, self._narrowest)
+        return _first(self._widest, self._narrowest, self._of_values)
 
     @functools.cached_property
     def narrow(self) -> Any:
         """The result of the eager method for inputs without rows."""
         if not self._may_widen and all(len(node.outcomes) == 1 for node in self.inputs):
             return self.empty
-        return _first(self._narrowest, self._widest)
+        return _first(self._narrowest, self._widest, self._of_values)
 
     @property
     def _may_widen(self) -> bool:
@@ -226,6 +226,12 @@ class Call(PlanNode):
     def _narrowest(self) -> Any:
         return self.result_of([node.narrow for node in self.inputs])
 
+    def _of_values(self) -> Any:
+        """The result if reductions are of some rows: a column of integers takes no NA."""
+        inputs = [node.narrow for node in self.inputs]
+        with assuming_values():
+            return self.result_of(inputs)
+
     def result_of(self, inputs: Sequence[object]) -> Any:
         """The result of the eager method for frames without rows."""
         try:
@@ -247,14 +253,15 @@ class Call(PlanNode):
         return reads_of(function) == "column"
 
 
-def _first(call: Callable[[], object], other: Callable[[], object]) -> Any:
-    """The result of a call; that of another one if the first raises; or the error of the other.
+def _first(*calls: Callable[[], object]) -> Any:
+    """The result of the first call that does not raise; the error of the last one if all do.
 
     Floats have fewer methods than integers, and integers take fewer constants.
     """
-    with contextlib.suppress(Exception):
-        return call()
-    return other()
+    for call in calls[:-1]:
+        with contextlib.suppress(Exception):
+            return call()
+    return calls[-1]()
 
 
 Node: TypeAlias = Scan | Call

@@ -15,7 +15,10 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..table._holes import assuming_holes
+import numpy as np
+import pandas as pd
+
+from ..table._holes import assuming_holes, assuming_values
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ._bound import expressions_in
 from ._declared import dtype_names
@@ -27,6 +30,8 @@ from ._relation import Slot
 
 # They map the distinct values of a column, which a plan does not know.
 _TABLES = ("map", "replace")
+# They have floats where an integer is divided by zero.
+_DIVISIONS = ("//", "%", "floordiv", "mod", "rfloordiv", "rmod")
 # They choose between two columns.
 _CHOICES = ("where", "mask")
 
@@ -59,6 +64,8 @@ def parts_by_values(expression: Expression, frame: object) -> Iterator[Expressio
     parts = list(expression._bottom_up())
     are_declared = {id(part.operands[0]) for part in parts if part.function == DECLARED}
     are_compared = _compared(parts)
+    # The numbers that columns are reduced to, and whether they may be missing.
+    reduced: dict[int, bool] = {}
     for part in parts:
         if not part.children and part.function in ("col", "index"):
             try:
@@ -70,21 +77,34 @@ def parts_by_values(expression: Expression, frame: object) -> Iterator[Expressio
         is_known = part.function in METHODS or part.function in OPERATORS
         outcomes = outcomes_of(
             lambda: apply(part.function, operands, keywords),  # noqa: B023
-            are_two=part.function in BY_VALUES or not is_known or _reads_rows(part),
+            are_two=part.function in BY_VALUES or not is_known or reads_of(part.function) != "row",
         )
         if not outcomes:
             return
         values[id(part)] = outcomes[0]
-        is_column = reads_of(part.function) == "column"
-        if is_column or not isinstance(outcomes[0], SeriesBase):
+        is_reduced = reads_of(part.function) == "column" or not isinstance(outcomes[0], SeriesBase)
+        reads = {reduced.get(id(child)) for child in part.children}
+        if is_reduced:
+            reduced[id(part)] = True in reads or _may_be_missing(outcomes)
             continue
         if part.function == DECLARED or id(part) in are_declared:
             continue
         if id(part) in are_compared and _is_exact_in_floats(outcomes[0]):
             continue
-        if differ(outcomes) or (part.function in _TABLES and _is_looked_up(part, operands[0])):
+        is_looked_up = part.function in _TABLES and _is_looked_up(part, operands[0])
+        # A number that is zero or missing without rows has another one with them.
+        divides = part.function in _DIVISIONS and reads != {None}
+        takes = True in reads and not outcomes[0]._only.is_bool
+        if differ(outcomes) or is_looked_up or divides or takes:
             yield part
             values[id(part)] = outcomes[-1]
+
+
+def _may_be_missing(outcomes: list[Any]) -> bool:
+    """Whether a column is reduced to a number of rows, and to NA or a float without."""
+    of_rows, of_none = outcomes[0], outcomes[-1]
+    is_float = isinstance(of_none, (float, np.floating))
+    return of_none is pd.NA or (is_float and isinstance(of_rows, (int, np.integer)))
 
 
 def _compared(parts: list[Expression]) -> set[int]:
@@ -98,11 +118,6 @@ def _is_exact_in_floats(value: SeriesBase) -> bool:
     """Whether float64 represents all numbers of a dtype, so that a comparison is the same in it."""
     column = value._only
     return column.is_numeric and column.dtype.kind in "iu" and column.dtype.itemsize <= 4
-
-
-def _reads_rows(part: Expression) -> bool:
-    """Whether a method reads several rows for each, as windows and groups do."""
-    return reads_of(part.function) == "rows"
 
 
 def _is_looked_up(part: Expression, value: object) -> bool:
@@ -121,7 +136,7 @@ def outcomes_of(run: Callable[[], object], *, are_two: bool = True) -> list[Any]
     """
     results: list[Any] = []
     # Errors are for the caller of the method, when it is recorded or when it runs.
-    with contextlib.suppress(Exception):
+    with contextlib.suppress(Exception), assuming_values():
         results.append(run())
     if not are_two:
         return results * 2

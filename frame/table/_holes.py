@@ -14,6 +14,7 @@ from ._column import Column, show_holes
 
 class _Assumption(threading.local):
     is_on: bool = False
+    of_values: bool = False
 
 
 _assumption = _Assumption()
@@ -32,6 +33,21 @@ def assuming_holes(is_on: bool = True) -> Iterator[None]:
         yield
     finally:
         _assumption.is_on = before
+
+
+def assumes_values() -> bool:
+    """Whether a reduction of no rows stands for one of some rows."""
+    return _assumption.of_values
+
+
+@contextlib.contextmanager
+def assuming_values() -> Iterator[None]:
+    """Reductions of nullable columns within are numbers, also those of no rows, which are NA."""
+    before, _assumption.of_values = _assumption.of_values, True
+    try:
+        yield
+    finally:
+        _assumption.of_values = before
 
 
 def with_holes_elsewhere(column: Column) -> Column:

@@ -119,3 +119,40 @@ def test_flags_of_objects_are_bools_if_all_rows_have_strings(method, values):
     assert plan.schema.tolist() == expected.dtypes.tolist()
     for result in (plan.collect(), plan.collect(batch_rows=1), plan.collect(batch_rows=3)):
         assert_same(result, expected)
+
+
+@pytest.mark.parametrize("num_rows", [3, 0])
+@pytest.mark.parametrize("reduction", ["min", "mean", "sum", "std"])
+@pytest.mark.parametrize("operator", ["-", "*", "//"])
+def test_operators_on_reductions_have_the_dtype_of_the_number(operator, reduction, num_rows):
+    # A nullable column without rows, or of NA alone, is reduced to NA, which fits every dtype.
+    data = pd.DataFrame(
+        {
+            "a": pd.array([1, 2, None], "Int8"),
+            "b": pd.array([1.5, 2, None], "Float64"),
+            "none": pd.array([None] * 3, "Float64"),
+        }
+    )[:num_rows]
+    for other in ("b", "none"):
+
+        def query(f, other=other):
+            number = getattr(f[other], reduction)()
+            return f.assign(v={"-": f.a - number, "*": f.a * number, "//": f.a // number}[operator])
+
+        expected = query(data)
+        plan = query(JaxFrame(data).lazy())
+        assert plan.schema.tolist() == expected.dtypes.tolist()
+        for result in (plan.collect(), plan.collect(batch_rows=1)):
+            assert_same(result, expected)
+
+
+@pytest.mark.parametrize("operator", ["sub", "floordiv"])
+def test_a_plan_takes_numbers_of_nullable_columns_beside_plain_integers(operator):
+    data = pd.DataFrame({"i": np.array([1, 2], np.int8), "b": pd.array([1, 2], "Int64")})
+
+    def query(f):
+        return f.assign(v=getattr(f.i, operator)(f.b.sum()), w=getattr(f.i, operator)(f.b.max()))
+
+    expected, plan = query(data), query(JaxFrame(data).lazy())
+    assert plan.schema.tolist() == expected.dtypes.tolist()
+    assert_same(plan.collect(batch_rows=1), expected)
