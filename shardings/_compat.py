@@ -125,6 +125,14 @@ def has_explicit_axes(mesh: MeshLike, axes: tuple[str, ...] | None = None) -> bo
     return any(types[axis] == AxisType.Explicit for axis in axes)
 
 
+def apply_equation(equation: Any, operands: Sequence[Any]) -> Any:
+    """The results of an equation of a jaxpr for other operands."""
+    given: Any = equation.primitive.get_bind_params(equation.params)
+    # Some versions have functions among the parameters, which come apart from the others.
+    functions, params = given if isinstance(given, tuple) else ((), given)
+    return equation.primitive.bind(*functions, *operands, **params)
+
+
 def scan_counts(params: Mapping[str, Any]) -> tuple[int, int]:
     """How many operands of a `scan` in a jaxpr are constants, and how many are carried."""
     if "num_consts" in params:

@@ -26,7 +26,19 @@ def numbers(dtype, seed=0):
 def assert_interprets(function, *operands):
     expected = jax.tree.leaves(jax.jit(function)(*operands))
     program = Program(jax.jit(function).trace(*operands).jaxpr)
-    actual = interpret(program, jax.tree.leaves(operands))
+    assert_same_bits(interpret(program, jax.tree.leaves(operands)), expected)
+
+
+def assert_interprets_apart(function, *operands):
+    """Compares with XLA's program that keeps operations apart; returns the interpreter's."""
+    program = Program(jax.jit(function).trace(*operands).jaxpr, keeps_apart=True)
+    leaves = jax.tree.leaves(operands)
+    expected = jax.jit(lambda zero, *leaves: program.replay(leaves, zero))(np.uint32(0), *leaves)
+    assert_same_bits(interpret(program, leaves), expected)
+    return program
+
+
+def assert_same_bits(actual, expected):
     assert len(actual) == len(expected)
     for number, (ours, theirs) in enumerate(zip(actual, map(np.asarray, expected), strict=True)):
         assert (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape)

@@ -7,7 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from ..table._column import NAT, Column, ColumnType, of_family, plain
+from ...primitives.staging import tiered
+from ..table._column import NAT, Array, Column, ColumnType, of_family, plain
 from ..table._column_labels import Labels
 from ..table._distinct_values import through_values
 from ..table._ndframe import SeriesBase
@@ -22,6 +23,12 @@ from ._time_methods import TimeMethods, part
 _DAYS = pd.date_range("2001-01-01", periods=7).day_name()
 _MONTHS = pd.date_range("2001-01-01", periods=12, freq="MS").month_name()
 _DATES = ColumnType("date", family="arrow")
+
+
+@tiered
+def _codes_of(numbers: Array, missing: Array, first: Array) -> Array:
+    """The positions of the names of parts of times, which count from `first`; -1 if missing."""
+    return jnp.where(missing, np.int32(-1), numbers - first)
 
 
 class DatetimeMethods(TimeMethods):
@@ -198,8 +205,8 @@ class DatetimeMethods(TimeMethods):
     def _named(self, part: str, names: pd.Index, locale: Any) -> Any:
         if locale is not None:
             raise NotImplementedError(f"dt: locale must be left out, got {locale!r}.")
-        numbers = part_of(self._walls.data, part, self.unit) - np.int32(part == "month")
-        numbers = jnp.where(self._column.missing(), np.int32(-1), numbers)
+        numbers = part_of(self._walls.data, part, self.unit)
+        numbers = _codes_of(numbers, self._column.missing(), np.int32(part == "month"))
         return self._series._with_column(of_family(strings_at(numbers, names), self._column.family))
 
     def strftime(self, date_format: str) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 from ..reductions._describe import named_percentiles
 from ..table._column import Column, as_floats, of_family
 from ..table._column_labels import Labels
-from ..table._dtypes import wide
+from ..table._dtypes import as_dtype, wide
 from ..table._nullable import Family
 from ..table._tracing import is_traced
 from ..table._user_functions import as_frames, has_host
@@ -52,7 +52,7 @@ class GroupByDescription(GroupByBase):
         plan = [(at, spec) for at in range(len(grouped._positions)) for spec in specs.values()]
         families: list[Family | None] = [grouped._columns[at].family for at, _ in plan]
         columns = [
-            of_family(Column(as_floats(column).data.astype(wide(np.float64))), family)
+            of_family(Column(as_dtype(as_floats(column).data, wide(np.float64))), family)
             for column, family in zip(grouped._reduced(plan), families, strict=True)
         ]
         if self._is_series:

@@ -10,7 +10,7 @@ import numpy as np
 from ...primitives.staging import tiered
 from ..ops._column_ops import combine
 from ..table._column import Array, Column, bare, fill_missing, of_family
-from ..table._dtypes import wide
+from ..table._dtypes import as_dtype, wide
 from ..table._objects import sortable
 from ..table._recode import without_missing
 from ..table._take import settled, take_columns
@@ -219,7 +219,7 @@ class GroupByRows(GroupByPositions):
 def _as_float(column: Column) -> Column:
     """The column, in float64 unless it holds floats."""
     column = fill_missing(column)
-    return column if column.is_float else Column(column.data.astype(wide(np.float64)))
+    return column if column.is_float else Column(as_dtype(column.data, wide(np.float64)))
 
 
 def _change(column: Column, change: Column) -> Column:

@@ -17,7 +17,7 @@ import pandas as pd
 from ..align._as_column import as_column, as_mask, is_mask, names_labels
 from ..mapping._choices import choose, choose_scalar, like_row
 from ..table._by_pandas import by_pandas
-from ..table._column import Array, Column
+from ..table._column import Array, Column, inverse
 from ..table._expressions import apply_if_callable, evaluated
 from ..table._filter import filter_rows
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
@@ -197,7 +197,9 @@ def _with_values(
     if is_scalar:
         if not isinstance(value, jax.Array):
             _check_held(column, value)
-        return _of_same_dtype(column, choose_scalar(~flags, column, value, table, method), value)
+        return _of_same_dtype(
+            column, choose_scalar(inverse(flags), column, value, table, method), value
+        )
     if column.kind == "object" and not is_traced(table, value, flags):
         # Integers stay integers where the value has fewer rows.
         value = value.astype(object)

@@ -16,7 +16,7 @@ from ...primitives.staging import tiered
 from ..align._as_column import as_column
 from ..table._arguments import axis_number, check_flag, check_limit
 from ..table._by_pandas import by_pandas
-from ..table._column import NUMBER, Array, Column, fill_missing, missing_rows
+from ..table._column import NUMBER, Array, Column, fill_missing, inverse, missing_rows
 from ..table._filter import filter_rows
 from ..table._holes import assumes_holes
 from ..table._host_column import HostColumn, rows_on_host
@@ -325,7 +325,7 @@ class SeriesMissing(SeriesBase, Missing):
         check_flag(ignore_index, "ignore_index")
         few = _missing_on_host([self._only])
         (missing,) = missing_flags([self._only]) if few is None else few
-        kept = self._like(filter_rows(self._table, ~missing))
+        kept = self._like(filter_rows(self._table, inverse(missing)))
         return kept._with_range() if ignore_index else kept
 
 
@@ -422,10 +422,10 @@ def _fill(column: Column, value: Any, table: Table) -> Column:
         if column.is_of_objects and isinstance(value, (bool, np.bool_)):
             return Column(jnp.where(missing, np.bool_(value), column.data))
         try:
-            return choose_scalar(~missing, column, value, table, "fillna")
+            return choose_scalar(inverse(missing), column, value, table, "fillna")
         except (TypeError, ValueError, NotImplementedError):
             # As in pandas, a value that does not fit the dtype is an error only if a row needs it.
-            if is_traced(missing, table.num_rows) or any_missing(~missing, table.num_rows):
+            if is_traced(missing, table.num_rows) or any_missing(inverse(missing), table.num_rows):
                 raise
             return column
     if not (isinstance(value, SeriesBase) and value._is_traced) and not len(value):

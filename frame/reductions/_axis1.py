@@ -21,6 +21,7 @@ from ..table._column import (
     common_family,
     fill_missing,
     in_dtype,
+    inverse,
     missing_rows,
     of_family,
 )
@@ -57,11 +58,11 @@ def reduce_across(columns: Sequence[Column], op: str, table: Table, **arguments:
     if kind.is_time or jnp.issubdtype(reduced.value.dtype, jnp.inexact):
         return Column(reduced.value, None, kind)
     if any(plan.is_kleene for plan in plans):
-        flags = of_family(Column(reduced.value, ~reduced.is_missing), "masked")
+        flags = of_family(Column(reduced.value, inverse(reduced.is_missing)), "masked")
         return settled(flags, table.num_rows)
     if op in ("count", "any", "all"):
         return of_family(Column(reduced.value), None if is_count else family)
-    return settled(Column(reduced.value, ~reduced.is_missing, kind), table.num_rows)
+    return settled(Column(reduced.value, inverse(reduced.is_missing), kind), table.num_rows)
 
 
 def _truths(column: Column, skipna: bool) -> Column:

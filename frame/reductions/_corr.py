@@ -160,7 +160,10 @@ def _pair_sums(
     numbers, presents, is_whole = _with_presence(columns, num_rows, statistic, layout)
     if are_common:
         presents = (functools.reduce(jnp.logical_and, presents),) * len(columns)
-    origins = [jax.lax.stop_gradient(_mean(*one)) for one in zip(numbers, presents, strict=True)]
+    total = _sum_of(layout)
+    origins = [
+        jax.lax.stop_gradient(_mean(*one, total)) for one in zip(numbers, presents, strict=True)
+    ]
     sides = zip(numbers, presents, origins, strict=True)
     x = tuple(jnp.where(present, number - origin, 0.0) for number, present, origin in sides)
     flags = presents[:1] if are_common else presents
@@ -174,10 +177,15 @@ def _pair_sums(
     return PairSums(counts, means, together, spread), is_far | is_far.T, is_whole
 
 
-def _mean(numbers: Array, present: Array) -> Array:
+def _sum_of(layout: Layout) -> Callable[[Array], Array]:
+    """Adds floats; on one device in a fixed order, so that a first call is not compiled."""
+    return primitives.local.pairwise_sum if layout.mesh is None else jnp.sum
+
+
+def _mean(numbers: Array, present: Array, total: Callable[[Array], Array]) -> Array:
     """The mean of some rows, clipped to their range, so that equal values have distance zero."""
     count = jnp.maximum(jnp.sum(present, dtype=jnp.int32), np.int32(1))
-    mean = jnp.sum(jnp.where(present, numbers, 0.0)) / count.astype(numbers.dtype)
+    mean = total(jnp.where(present, numbers, 0.0)) / count.astype(numbers.dtype)
     least = jnp.min(jnp.where(present, numbers, jnp.inf))
     return jnp.clip(mean, least, jnp.max(jnp.where(present, numbers, -jnp.inf)))
 
@@ -230,25 +238,32 @@ def _products(x: tuple[Array, ...], m: tuple[Array, ...], layout: Layout) -> tup
     def of_rows(rows: Any) -> tuple[Any, None]:
         x, m = rows
         if len(m) < len(x):
-            counts, sums = jnp.sum(m[0]).reshape(1, 1), jnp.stack([jnp.sum(one) for one in x])
-            products = _product(x, x)
-            alike = counts, sums[:, None], products, jnp.diagonal(products)[:, None]
+            counts, sums = total(m[0]).reshape(1, 1), jnp.stack([total(one) for one in x])
+            products = _product(x, x, dot)
+            squares = jnp.stack([products[at, at] for at in range(len(x))])
+            alike = counts, sums[:, None], products, squares[:, None]
             return tuple(matrix[None] for matrix in alike), None
         squares = tuple(values * values for values in x)
         pairs = (m, m), (x, m), (x, x), (squares, m)
-        return tuple(_product(*pair)[None] for pair in pairs), None
+        return tuple(_product(*pair, dot)[None] for pair in pairs), None
+
+    total = _sum_of(layout)
+    dot: Any = functools.partial(jnp.vdot, precision="highest")
+    if layout.mesh is None:
+        dot = lambda u, v: total(u * v)  # noqa: E731
 
     if layout.mesh is None:
         return tuple(matrix[0] for matrix in of_rows((x, m))[0])
     return primitives.reduce((x, m), "sum", transform=of_rows, **layout.on_mesh).values
 
 
-def _product(a: tuple[Array, ...], b: tuple[Array, ...]) -> Array:
+def _product(
+    a: tuple[Array, ...], b: tuple[Array, ...], dot: Callable[[Array, Array], Array]
+) -> Array:
     """The sum of the products of each column of one side and each of the other."""
     if len(a) > _MOST_PAIRED:
         sides = jnp.stack(a, axis=1), jnp.stack(b, axis=1)
         return jnp.einsum("ni,nj->ij", *sides, precision="highest")
-    dot = functools.partial(jnp.vdot, precision="highest")
     size = len(a)
     if a is not b:
         return jnp.stack([dot(u, v) for u in a for v in b]).reshape(size, size)

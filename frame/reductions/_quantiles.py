@@ -12,11 +12,12 @@ import numpy as np
 from ... import primitives
 from ...primitives._accumulators import identity_of_reduction, positive
 from ...primitives._global._quantile import between_ranks, from_nearer_end, mean_of_both
+from ...primitives.contract._rounding import rounded
 from ...primitives.staging import tiered
 from ..table._column import NAT, Array, Column, bare
 from ..table._dtypes import wide
 from ..table._layout import Layout
-from ..table._map_program import ZERO, rounded
+from ..table._map_program import ZERO
 from ..table._table import Count, is_row
 from ..table._tracing import at_once
 from ._reduce_columns import Reduced, Reduction, present_values, reduction_for

@@ -14,7 +14,7 @@ from ..groupby._resample import BinReductions, no_upsampling
 from ..groupby._user_functions import is_of_user
 from ..indexing._reindex import rows_or_fills
 from ..table._arguments import check_flag
-from ..table._column import Column
+from ..table._column import Column, missing_rows
 from ..table._dtypes import narrowed
 from ..table._from_host import index_from
 from ..table._ndframe import NDFrame
@@ -304,7 +304,7 @@ class ResampleMethods(NDFrame):
         ends = ends_of_times(source._make_series(column, None), is_in_order=is_in_order)
         options = {"closed": closed, "origin": origin, "offset": offset}
         labels, codes = bins_of_times(column, ends, rule, label, options)
-        are_missing: Any = codes < 0
+        are_missing: Any = missing_rows(codes, None, "code")
         # Times in order are not missing.
         if is_in_order or not any_flagged(are_missing, source._table.num_rows):
             are_missing = None

@@ -100,7 +100,7 @@ def _counts_of_rows(
     """
     distinct, counts = counted(columns, table)
     shown = [without_missing(column) for column in distinct.columns]
-    has_value = [~column.missing() for column in shown if dropna and column.can_miss]
+    has_value = [column.present() for column in shown if dropna and column.can_miss]
     keeps = functools.reduce(jnp.logical_and, has_value) if has_value else None
     is_last = distinct.columns[0].missing() if missing_last and not dropna else None
     return _by_count(distinct, counts, keeps, names, descending, is_last)
@@ -222,9 +222,8 @@ class ValueCounts(NDFrame):
 @tiered
 def _shares(counts: Array, num_rows: Count) -> Array:
     valid = is_row(counts.shape[0], num_rows)
-    counts = counts.astype(wide(np.float64))
-    total = jnp.sum(jnp.where(valid, counts, counts.dtype.type(0)), dtype=counts.dtype)
-    return divided(counts, total)
+    total = jnp.sum(jnp.where(valid, counts, counts.dtype.type(0)), dtype=wide(np.int64))
+    return divided(counts.astype(wide(np.float64)), total.astype(wide(np.float64)))
 
 
 class SeriesValueCounts(ValueCounts, SeriesBase):

@@ -360,6 +360,16 @@ def _present_rows(data: Array, valid: Array | None, encoding: str) -> Array:
     return ~missing_rows(data, valid, encoding)
 
 
+@tiered
+def _inverse(flags: Array) -> Array:
+    return ~flags
+
+
+def inverse(flags: Any) -> Array:
+    """The inverse of flags; `~` of an array of JAX would be compiled in its first call."""
+    return ~flags if isinstance(flags, np.ndarray) else _inverse(flags)
+
+
 def fill_missing(column: Column) -> Column:
     """Converts masked integers to float64 with NaN, as pandas does; nullable ones keep the mask."""
     # The mask is asked for last: a deferred column computes it.

@@ -9,10 +9,10 @@ those of the operations one by one, to the last bit.
 import functools
 from typing import Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...primitives.contract._rounding import rounded
 from ...primitives.staging import tiered
 from ._column import Array, Column
 from ._nodes import Constant, Map, RowFunction, Source
@@ -109,15 +109,3 @@ def _computed(
         ]
         results.append(one.function(*one.settings, *operands))
     return tuple(results[number] for number in outputs)
-
-
-def rounded(x: Array, zero: Array) -> Array:
-    """The same numbers, rounded before the next operation.
-
-    XLA would contract a product and a sum to one operation, and join quotients. It cannot while
-    the bits between them could change.
-    """
-    if not jnp.issubdtype(x.dtype, jnp.floating):
-        return x
-    bits = jax.lax.bitcast_convert_type(x, jnp.dtype(f"uint{8 * x.dtype.itemsize}"))
-    return jax.lax.bitcast_convert_type(bits ^ zero.astype(bits.dtype), x.dtype)

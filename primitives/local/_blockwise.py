@@ -141,7 +141,7 @@ def reduce_lanes(name: str, x: Array, num_valid: Array, dtype: Any) -> Array:
     # One reduction for both: the start of another takes a while.
     both = jnp.concatenate([partial, rest]).ravel()
     if name == "sum" or not jnp.issubdtype(both.dtype, jnp.floating):
-        return REDUCE[name](both)
+        return _reduced(name, both)
     # Whether XLA finds a NaN among many values depends on the platform and on their number, and
     # the derivative of a maximum that is NaN would be NaN for every row.
     is_nan = jnp.isnan(both)

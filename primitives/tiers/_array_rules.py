@@ -105,6 +105,12 @@ def _unstack(equation: Equation) -> HostStep | None:
     return lambda x: list(np.moveaxis(x, axis, 0))
 
 
+@rule("split")
+def _split(equation: Equation) -> HostStep | None:
+    axis, ends = equation.params["axis"], np.cumsum(equation.params["sizes"])[:-1]
+    return lambda x: np.split(x, ends, axis)
+
+
 @rule("concatenate")
 def _concatenate(equation: Equation) -> HostStep | None:
     axis = equation.params["dimension"]
@@ -229,7 +235,8 @@ def _takes_rows(numbers: Any) -> bool:
     """Whether a gather, or a scatter, has one row for each row id."""
     first = (0,)
     if hasattr(numbers, "collapsed_slice_dims"):
-        fields = (numbers.collapsed_slice_dims, numbers.start_index_map)
+        # The axis of the one row may stay.
+        fields = (numbers.collapsed_slice_dims or first, numbers.start_index_map)
         batching = (numbers.operand_batching_dims, numbers.start_indices_batching_dims)
     else:
         fields = (numbers.inserted_window_dims, numbers.scatter_dims_to_operand_dims)
@@ -242,11 +249,14 @@ def _gather(equation: Equation) -> HostStep | None:
     params = equation.params
     operand, ids = (v.aval for v in equation.invars)
     num_batch = len(ids.shape) - 1
-    row_axes = tuple(range(num_batch, num_batch + len(operand.shape) - 1))
     is_whole = tuple(params["slice_sizes"]) == (1, *operand.shape[1:])
     numbers = params["dimension_numbers"]
+    # A slice of one row may keep its axis.
+    num_kept = len(operand.shape) - len(numbers.collapsed_slice_dims)
+    row_axes = tuple(range(num_batch, num_batch + num_kept))
     if not _takes_rows(numbers) or not is_whole or tuple(numbers.offset_dims) != row_axes:
         return None
+    shape = equation.outvars[0].aval.shape
     mode = params["mode"].name
     num_rows = operand.shape[0]
     fill: Any = params["fill_value"]
@@ -262,13 +272,12 @@ def _gather(equation: Equation) -> HostStep | None:
         row_ids = row_ids[..., 0]
         if row_ids.dtype.kind == "u":  # NumPy takes large ones for negative.
             row_ids = np.minimum(row_ids, np.uint64(num_rows)).astype(np.int64)
-        if mode != "FILL_OR_DROP":
-            return x.take(row_ids, 0, mode="clip")
         result = x.take(row_ids, 0, mode="clip")
-        is_outside = (row_ids < 0) | (row_ids >= num_rows)
-        if is_outside.any():
-            result[is_outside] = fill
-        return result
+        if mode == "FILL_OR_DROP":
+            is_outside = (row_ids < 0) | (row_ids >= num_rows)
+            if is_outside.any():
+                result[is_outside] = fill
+        return result.reshape(shape)
 
     return step
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Element-wise equations in NumPy, with XLA's results where the two differ."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -37,7 +38,25 @@ _SAME_IN_NUMPY: dict[str, HostStep] = {
     "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "and": np.bitwise_and,
     "or": np.bitwise_or, "xor": np.bitwise_xor, "not": np.invert, "floor": np.floor,
     "ceil": np.ceil, "is_finite": np.isfinite, "sqrt": np.sqrt, "square": np.square,
+    "nextafter": np.nextafter,
 }  # fmt: skip
+
+
+@rule("lt_to", "le_to")
+def _in_total_order(equation: Equation) -> HostStep | None:
+    """Comparisons of floats that take -0.0 for less than 0.0, and NaN for the largest."""
+    compare = np.less if equation.primitive.name == "lt_to" else np.less_equal
+    dtype = dtype_of(equation)
+    if dtype.kind != "f":
+        return compare
+    words = np.dtype(f"i{dtype.itemsize}")
+    most = np.iinfo(words).max
+
+    def ordered(x: HostArray) -> HostArray:
+        bits = np.ascontiguousarray(x).view(words).reshape(x.shape)
+        return np.where(bits < 0, bits ^ most, bits)
+
+    return lambda x, y: compare(ordered(x), ordered(y))
 
 
 @rule(*_SAME_IN_NUMPY)
@@ -149,7 +168,20 @@ def _round(equation: Equation) -> HostStep | None:
 
 @rule("integer_pow")
 def _integer_pow(equation: Equation) -> HostStep | None:
-    return np.square if equation.params["y"] == 2 else None
+    exponent = equation.params["y"]
+    if exponent < 1:
+        return None
+
+    def power(x: HostArray) -> HostArray:
+        # The products that JAX has, in its order.
+        factors, rest = [], exponent
+        while rest:
+            factors += [x] if rest & 1 else []
+            rest >>= 1
+            x = x * x if rest else x
+        return functools.reduce(np.multiply, factors)
+
+    return power
 
 
 @rule("clamp")
@@ -194,13 +226,15 @@ def _convert(equation: Equation) -> HostStep | None:
         return lambda x: x != 0
     if source.kind != "f" or target.kind == "f":
         return lambda x: x.astype(target)
-    if target.kind != "i" or target.itemsize < 4:
+    if target.kind not in "iu" or target.itemsize < 4:
         return None
     # XLA saturates, and takes NaN for zero. The largest value is no float of this dtype: 2**31 is.
     least, most = np.iinfo(target).min, np.iinfo(target).max
+    with np.errstate(over="ignore"):
+        past = source.type(2.0) ** (8 * target.itemsize - (target.kind == "i"))
 
     def saturate(x: HostArray) -> HostArray:
-        is_inside = (x >= source.type(least)) & (x < -source.type(least))
+        is_inside = (x >= source.type(least)) & (x < past)
         inside = np.where(is_inside, x, source.type(0)).astype(target)
         outside = np.where(x > 0, target.type(most), target.type(least))
         return np.where(is_inside | np.isnan(x), inside, outside)

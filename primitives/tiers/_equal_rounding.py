@@ -21,15 +21,16 @@ from ._elementwise_rules import Equation, HostArray
 # Equations that write nothing.
 VIEWS = frozenset((
     "reshape", "squeeze", "expand_dims", "broadcast_in_dim", "transpose", "rev", "slice",
-    "dynamic_slice", "unstack", "copy", "copy_p", "stop_gradient", "optimization_barrier", "pvary",
+    "dynamic_slice", "split", "unstack", "copy", "copy_p", "stop_gradient", "optimization_barrier",
+    "pvary",
 ))  # fmt: skip
 # A kernel takes the same time in both tiers, and writes its results to memory.
 KERNEL = "ffi_call"
 # What moves words of any kind. Other rules are for the dtypes of NumPy itself.
 _MOVES = frozenset((
     "reshape", "squeeze", "expand_dims", "broadcast_in_dim", "transpose", "rev", "slice",
-    "dynamic_slice", "unstack", "concatenate", "stack", "pad", "select_n", "copy", "copy_p",
-    "stop_gradient", "optimization_barrier", "bitcast_convert_type", KERNEL,
+    "dynamic_slice", "split", "unstack", "concatenate", "stack", "pad", "select_n", "copy",
+    "copy_p", "stop_gradient", "optimization_barrier", "bitcast_convert_type", KERNEL,
 ))  # fmt: skip
 # The operand that changes nothing, the second one unless the operation is commutative.
 _NEUTRAL = {"add": (0, True), "sub": (0, False), "mul": (1, True), "div": (1, False)}
@@ -84,6 +85,8 @@ class EqualRounding:
         # Values that XLA may take for broadcasts, and for conversions of Booleans.
         self.broadcast: set[int] = set()
         self.flags: set[int] = set()
+        # Divisors of which XLA cannot know that they are fewer numbers.
+        self.spread: set[int] = set()
         # The constants among which values were selected.
         self._cases: dict[int, list[HostArray]] = {}
 
@@ -187,6 +190,37 @@ class EqualRounding:
         why = next((why for why, rule in rules.items() if rule(self, one)), None)
         return None if why is None else f"{name} of {dtypes[0]}, {why}"
 
+    def has_uniform_divisor(self, equation: Equation, operands: Sequence[int]) -> bool:
+        """Whether XLA may multiply by the reciprocal of a divisor, of other numbers."""
+        if equation.primitive.name != "div":
+            return False
+        shape, of_results = equation.invars[0].aval.shape, equation.outvars[0].aval.shape
+        if self.is_constant(operands[0]) or operands[0] in self.broadcast or shape != of_results:
+            return False
+        return self._has_one_divisor(equation, operands)
+
+    def known_floats(self, equation: Equation, operands: Sequence[int]) -> tuple[int, ...]:
+        """The positions of the floats of which XLA may know how they were made.
+
+        Written constants are not among them, nor is a divisor that XLA may take for one number.
+        """
+        return tuple(
+            position
+            for position, (variable, slot) in enumerate(zip(equation.invars, operands, strict=True))
+            if dtype_of_value(variable.aval).kind == "f"
+            and self.values[slot] is None
+            and self._is_known(slot)
+            and not (position == 1 and self._has_one_divisor(equation, operands))
+        )
+
+    def _is_known(self, slot: int) -> bool:
+        is_made = slot in self.flags or slot in self.narrowed or bool(self._cases.get(slot))
+        return bool(self.before(slot)) or is_made or self.is_constant(slot)
+
+    def _has_one_divisor(self, equation: Equation, operands: Sequence[int]) -> bool:
+        one = _Operation(equation, equation.primitive.name, operands, [])
+        return _is_scaled(self, one) or _has_fewer_divisors(self, one)
+
     def may_select(self, name: str, operands: Sequence[int]) -> bool:
         """Whether an operation may become a selection between its operand and its result."""
         if name not in _NEUTRAL:
@@ -275,6 +309,8 @@ def _is_scaled(proof: EqualRounding, one: _Operation) -> bool:
 def _has_fewer_divisors(proof: EqualRounding, one: _Operation) -> bool:
     # XLA multiplies by the reciprocals of fewer numbers.
     if one.name != "div" or proof.values[one.operands[1]] is not None:
+        return False
+    if one.operands[1] in proof.spread:
         return False
     is_smaller = one.equation.invars[1].aval.size < one.equation.outvars[0].aval.size
     return is_smaller or one.operands[1] in proof.broadcast

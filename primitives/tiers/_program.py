@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs for the host: the equations of a jaxpr, as a list of calls of NumPy and the kernels."""
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
-from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
+from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, jaxpr_as_fun
 
-from ...shardings._compat import scan_counts
+from ...shardings._compat import apply_equation, scan_counts
+from ..contract._rounding import rounded
 from . import _array_rules, _kernel_calls  # noqa: F401 (they register their rules)
 from ._elementwise_rules import RULES, Equation, HostArray, HostStep
 from ._equal_rounding import (
@@ -31,6 +34,8 @@ _SLOWNESS = {
 _GUESSED_TRIPS = 32
 _CALLS = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call",
           "custom_vmap_call", "custom_partitioning", "remat", "checkpoint", "remat2")  # fmt: skip
+# The elements of constants that are calculated while a program is prepared.
+_MOST_FOLDED = 4096
 _FOLDING = ("broadcast_in_dim", "reshape", "convert_element_type", "squeeze")
 
 
@@ -45,15 +50,20 @@ class _Call(NamedTuple):
     results: tuple[int, ...]
     dtypes: tuple[np.dtype, ...]
     seconds: float
+    # The equation for XLA, and the positions of the operands that it must not join with it.
+    bind: "Callable[[list[Any], Any], Any]"
+    apart: tuple[int, ...] = ()
 
 
 class Program:
     """A jaxpr for the host.
 
     Its results are those of XLA, to the last bit: a jaxpr with an operation that may round
-    differently raises `NotInterpretable`; see `_equal_rounding`.
+    differently raises `NotInterpretable`; see `_equal_rounding`. Where XLA would join operations on
+    floats, `keeps_apart` has the jaxpr in a form in which it cannot: `replay`.
 
     Attributes:
+        is_apart: whether the results are those of XLA for `replay` alone.
         seconds: an estimate of the time by which a call is slower than that of compiled code.
         num_steps: the number of calls of NumPy and of kernels.
         calculated: for each result, the operations on floats that XLA could join with another.
@@ -64,7 +74,11 @@ class Program:
         closed: ClosedJaxpr,
         calculated: Sequence[frozenset[str]] | None = None,
         constant: Sequence[bool] | None = None,
+        *,
+        keeps_apart: bool = False,
     ):
+        self._keeps_apart = keeps_apart
+        self._is_changed = False
         self._values: list[Any] = []  # Constants; None for what a call computes.
         self._calls: list[_Call] = []
         self._proof = EqualRounding(self._values)
@@ -81,6 +95,7 @@ class Program:
                 raise NotInterpretable(call.function)
         self.seconds: float = sum(call.seconds for call in self._calls)
         self.num_steps: int = len(self._calls)
+        self.is_apart: bool = self._is_changed
         self.calculated: tuple[frozenset[str], ...] = tuple(map(self._proof.before, self._outputs))
 
     def __call__(self, arguments: Sequence[Any]) -> list[HostArray]:
@@ -97,6 +112,27 @@ class Program:
                     values[slot] = _as_array(result, dtype)
             for slot in last_used:
                 values[slot] = None
+        return [values[slot] for slot in self._outputs]
+
+    def replay(self, arguments: Sequence[Any], zero: Any) -> list[Any]:
+        """The program for XLA, whose operations on floats are rounded one by one.
+
+        Args:
+            arguments: the flat arguments, traced.
+            zero: see `rounded`.
+        """
+        values: list[Any] = [None if one is None else _constant(one) for one in self._values]
+        for slot, argument in zip(self._inputs, arguments, strict=True):
+            values[slot] = argument
+        for call in self._calls:
+            operands = [values[slot] for slot in call.operands]
+            for position in call.apart:
+                operands[position] = rounded(operands[position], zero)
+            results = call.bind(operands, zero)
+            if not isinstance(results, (tuple, list)):
+                results = [results]
+            for slot, result in zip(call.results, results, strict=True):
+                values[slot] = result
         return [values[slot] for slot in self._outputs]
 
     def _slot(self, value: Any) -> int:
@@ -145,40 +181,87 @@ class Program:
         if name == "cond":
             return self._cond(equation, operands)
         if name in ("scan", "while"):
-            step, seconds = (_scan if name == "scan" else _while)(equation)
-            results = self._append(step, seconds, equation, operands)
+            loop = (_scan if name == "scan" else _while)(equation, self._keeps_apart)
+            bind = loop.bind if loop.is_apart else None
+            results = self._append(loop.step, loop.seconds, equation, operands, bind=bind)
             self._proof.add_loop(equation, results)
             return results
         same = self._proof.simplified(equation, operands)
         if same is not None:
             return [same]
         make = RULES.get(name)
-        step = self._proof.reason(equation, operands) or (None if make is None else make(equation))
+        step = None if make is None else make(equation)
+        known = [self._values[slot] for slot in operands]
+        if callable(step) and not any(value is None for value in known) and self._folds(equation):
+            with np.errstate(all="ignore"):
+                value: Any = step(*known)
+            if isinstance(value, (tuple, list)):
+                (value,) = value
+            dtype = dtype_of_value(equation.outvars[0].aval)
+            return [self._slot(np.asarray(value, dtype))]
+        reason = self._proof.reason(equation, operands)
+        if reason is not None and self._keeps_apart and callable(step):
+            return self._append_apart(equation, operands, step)
         if step is None:
             step = f"{name} has no rule for {equation.params}"
-        if isinstance(step, str):
-            return self._append(step, 0.0, equation, operands)
-        if name in _FOLDING and self._values[operands[0]] is not None:
-            value = np.asarray(
-                step(self._values[operands[0]]), dtype_of_value(equation.outvars[0].aval)
-            )
-            return [self._slot(value)]
-        num_bytes = 0
-        if name not in VIEWS:
-            num_bytes = sum(v.aval.size * v.aval.dtype.itemsize for v in equation.outvars)
-        seconds = _CALL_SECONDS + num_bytes * _BYTE_SECONDS * _SLOWNESS.get(name, 1)
-        if name.startswith(("reduce", "arg")):
-            operand = equation.invars[0].aval
-            seconds += operand.size * operand.dtype.itemsize * _BYTE_SECONDS
-        return self._append(step, 0.0 if name == KERNEL else seconds, equation, operands)
+        step = reason or step
+        seconds = 0.0 if isinstance(step, str) else _seconds_of(equation)
+        return self._append(step, seconds, equation, operands)
+
+    def _folds(self, equation: Equation) -> bool:
+        """Whether an equation of constants is calculated here."""
+        if equation.primitive.name in _FOLDING:
+            return True
+        is_one = len(equation.outvars) == 1 and equation.primitive.name != KERNEL
+        if not self._keeps_apart or not equation.invars or not is_one:
+            return False
+        if any(v.aval.size > _MOST_FOLDED for v in (*equation.invars, *equation.outvars)):
+            return False
+        # XLA rounds floats in another way where it joins the operation with others.
+        self._is_changed |= dtype_of_value(equation.outvars[0].aval).kind == "f"
+        return True
+
+    def _append_apart(self, equation: Equation, operands: list[int], step: HostStep) -> list[int]:
+        """Appends an equation that XLA could join with others, kept apart from them."""
+        proof = self._proof
+        apart = proof.known_floats(equation, operands)
+        is_uniform = proof.has_uniform_divisor(equation, operands)
+        hidden = {*apart, 1} if is_uniform else {*apart}
+        seen = [self._slot(None) if at in hidden else slot for at, slot in enumerate(operands)]
+        if is_uniform:
+            proof.spread.add(seen[1])
+        return self._append(
+            proof.reason(equation, seen) or step, _seconds_of(equation), equation, operands,
+            seen=seen, apart=tuple(at for at in apart if at != 1 or not is_uniform),
+            bind=functools.partial(_divided, equation) if is_uniform else None,
+        )  # fmt: skip
 
     def _append(
-        self, function: HostStep | str, seconds: float, equation: Equation, operands: Sequence[int]
+        self,
+        function: HostStep | str,
+        seconds: float,
+        equation: Equation,
+        operands: Sequence[int],
+        *,
+        seen: Sequence[int] | None = None,
+        apart: tuple[int, ...] = (),
+        bind: Callable[[list[Any], Any], Any] | None = None,
     ) -> list[int]:
+        """Appends a call.
+
+        Args:
+            seen: the operands as XLA knows them.
+            apart: the positions of those that are rounded apart.
+            bind: the equation for XLA; by default as it is.
+        """
         results = [self._slot(None) for _ in equation.outvars]
         dtypes = tuple(dtype_of_value(v.aval) for v in equation.outvars)
-        self._calls.append(_Call(function, tuple(operands), tuple(results), dtypes, seconds))
-        self._proof.add(equation, operands, results)
+        self._is_changed |= bind is not None
+        bind = functools.partial(_bound, equation) if bind is None else bind
+        given = tuple(operands), tuple(results)
+        self._is_changed |= bool(apart)
+        self._calls.append(_Call(function, *given, dtypes, seconds, bind, apart))
+        self._proof.add(equation, operands if seen is None else seen, results)
         return results
 
     def _cond(self, equation: Equation, operands: list[int]) -> list[int]:
@@ -190,7 +273,9 @@ class Program:
             return self._inlined(chosen.jaxpr, chosen.consts, operands)
         before = list(map(self._proof.before, operands))
         constant = list(map(self._proof.is_known_in_branch, operands))
-        programs = [_program_or_reason(branch, before, constant) for branch in branches]
+        programs = [
+            _program_or_reason(branch, before, constant, self._keeps_apart) for branch in branches
+        ]
 
         def step(index: HostArray, *arrays: HostArray) -> list[HostArray]:
             program = programs[min(max(int(index), 0), len(programs) - 1)]
@@ -198,12 +283,23 @@ class Program:
                 raise program
             return program(arrays)
 
+        def bind(operands: list[Any], zero: Any) -> Any:
+            index, *arrays = operands
+            calls = [
+                functools.partial(_branch, program, branch, zero)
+                for program, branch in zip(programs, branches, strict=True)
+            ]
+            return jax.lax.switch(index, calls, *arrays)
+
         possible = [program for program in programs if isinstance(program, Program)]
         if not possible:
             return self._append(str(programs[0]), 0.0, equation, [index, *operands])
         # The usual branch is the cheap one.
         seconds = min(program.seconds for program in possible)
-        results = self._append(step, seconds, equation, [index, *operands])
+        is_apart = any(program.is_apart for program in possible)
+        results = self._append(
+            step, seconds, equation, [index, *operands], bind=bind if is_apart else None
+        )
         for program in possible:
             self._proof.add_branch(results, program.calculated)
         return results
@@ -234,19 +330,82 @@ def _as_array(value: Any, dtype: np.dtype) -> HostArray:
     return np.asarray(value, dtype)
 
 
+def _bound(equation: Equation, operands: list[Any], zero: Any) -> Any:
+    """An equation as it is."""
+    del zero
+    return apply_equation(equation, operands)
+
+
+def _divided(equation: Equation, operands: list[Any], zero: Any) -> Any:
+    """A division by one number, of which no compiler knows that it is one."""
+    x, divisor = operands
+    words = jax.lax.bitcast_convert_type(x, np.dtype(f"uint{8 * x.dtype.itemsize}"))
+    divisor = jax.lax.broadcast_in_dim(divisor, x.shape, range(x.ndim - divisor.ndim, x.ndim))
+    return _bound(equation, [x, rounded(divisor, words & zero.astype(words.dtype))], zero)
+
+
+def _seconds_of(equation: Equation) -> float:
+    """An estimate of the time that a call of NumPy takes."""
+    name = equation.primitive.name
+    if name == KERNEL:
+        return 0.0
+    num_bytes = 0
+    if name not in VIEWS:
+        num_bytes = sum(v.aval.size * v.aval.dtype.itemsize for v in equation.outvars)
+    seconds = _CALL_SECONDS + num_bytes * _BYTE_SECONDS * _SLOWNESS.get(name, 1)
+    if name.startswith(("reduce", "arg")):
+        operand = equation.invars[0].aval
+        seconds += operand.size * operand.dtype.itemsize * _BYTE_SECONDS
+    return seconds
+
+
+def _branch(
+    program: "Program | NotInterpretable", closed: ClosedJaxpr, zero: Any, *arrays: Any
+) -> list[Any]:
+    """A branch for XLA."""
+    if isinstance(program, Program):
+        return program.replay(arrays, zero)
+    return list(jaxpr_as_fun(closed)(*arrays))
+
+
+def _constant(value: HostArray) -> Any:
+    """A constant for XLA, without the elements of an array of one number."""
+    if value.size <= 1:
+        return value
+    first = value.reshape(-1)[0]
+    if any(value.strides):
+        rows = np.ascontiguousarray(value).reshape(-1, 1).view(np.uint8)
+        if (rows != rows[0]).any():
+            return value
+    return jax.lax.broadcast(first, value.shape)
+
+
 def _program_or_reason(
-    closed: ClosedJaxpr, calculated: Sequence[frozenset[str]], constant: Sequence[bool]
+    closed: ClosedJaxpr,
+    calculated: Sequence[frozenset[str]],
+    constant: Sequence[bool],
+    keeps_apart: bool,
 ) -> "Program | NotInterpretable":
     try:
-        return Program(closed, calculated, constant)
+        return Program(closed, calculated, constant, keeps_apart=keeps_apart)
     except NotInterpretable as reason:
         return reason
 
 
-def _body(closed: ClosedJaxpr) -> Program:
+class _Loop(NamedTuple):
+    """A loop for NumPy and for XLA, and the seconds that NumPy takes longer."""
+
+    step: HostStep
+    seconds: float
+    bind: "Callable[[list[Any], Any], list[Any]]"
+    is_apart: bool
+
+
+def _body(closed: ClosedJaxpr, keeps_apart: bool) -> Program:
     """The body of a loop: XLA may unroll it, and move constants into it."""
     num_values = len(closed.jaxpr.invars)
-    return Program(closed, calculated_by_loop(num_values), [True] * num_values)
+    of_loop = calculated_by_loop(num_values), [True] * num_values
+    return Program(closed, *of_loop, keeps_apart=keeps_apart)
 
 
 def _cpu_index(platforms: Sequence[Any]) -> int:
@@ -256,11 +415,11 @@ def _cpu_index(platforms: Sequence[Any]) -> int:
     raise NotInterpretable("no platform is the CPU")
 
 
-def _scan(equation: Equation) -> tuple[HostStep, float]:
+def _scan(equation: Equation, keeps_apart: bool) -> _Loop:
     params = equation.params
     length, is_reversed = params["length"], params["reverse"]
     num_consts, num_carried = scan_counts(params)
-    body = _body(params["jaxpr"])
+    body = _body(params["jaxpr"], keeps_apart)
     stacked = [v.aval for v in equation.outvars[num_carried:]]
 
     def step(*arrays: HostArray) -> list[HostArray]:
@@ -274,12 +433,24 @@ def _scan(equation: Equation) -> tuple[HostStep, float]:
                 result[trip] = value
         return [*carried, *results]
 
-    return step, length * (body.seconds + 10e-6)
+    def bind(operands: list[Any], zero: Any) -> list[Any]:
+        consts, rest = operands[:num_consts], operands[num_consts:]
+
+        def turn(carried: list[Any], rows: list[Any]) -> tuple[list[Any], list[Any]]:
+            values = body.replay([*consts, *carried, *rows], zero)
+            return values[:num_carried], values[num_carried:]
+
+        carried, results = jax.lax.scan(
+            turn, rest[:num_carried], rest[num_carried:], length, is_reversed, params["unroll"]
+        )
+        return [*carried, *results]
+
+    return _Loop(step, length * (body.seconds + 10e-6), bind, body.is_apart)
 
 
-def _while(equation: Equation) -> tuple[HostStep, float]:
+def _while(equation: Equation, keeps_apart: bool) -> _Loop:
     params = equation.params
-    condition, body = _body(params["cond_jaxpr"]), _body(params["body_jaxpr"])
+    condition, body = (_body(params[name], keeps_apart) for name in ("cond_jaxpr", "body_jaxpr"))
     num_condition, num_body = params["cond_nconsts"], params["body_nconsts"]
 
     def step(*arrays: HostArray) -> list[HostArray]:
@@ -289,4 +460,14 @@ def _while(equation: Equation) -> tuple[HostStep, float]:
             carried = body([*of_body, *carried])
         return carried
 
-    return step, _GUESSED_TRIPS * (condition.seconds + body.seconds)
+    def bind(operands: list[Any], zero: Any) -> list[Any]:
+        of_condition, rest = operands[:num_condition], operands[num_condition:]
+        of_body, carried = rest[:num_body], rest[num_body:]
+        return jax.lax.while_loop(
+            lambda carried: condition.replay([*of_condition, *carried], zero)[0],
+            lambda carried: body.replay([*of_body, *carried], zero),
+            carried,
+        )
+
+    is_apart = condition.is_apart or body.is_apart
+    return _Loop(step, _GUESSED_TRIPS * (condition.seconds + body.seconds), bind, is_apart)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiled functions whose first calls on the CPU are interpreted."""
 
+import contextlib
 import functools
 import inspect
 import itertools
@@ -77,11 +78,11 @@ def tiered(function: Callable[..., Any], *, in_pieces: bool = False, **options: 
     calls; later calls use it. Calls on other devices, on meshes and under a trace are those of
     `jax.jit`.
 
-    A program is interpreted only if its results are XLA's to the last bit. It is compiled at the
-    first call if it sums floats in an unspecified order, joins two operations on
-    floats that XLA may contract or reassociate (a product and a sum), divides floats by a constant
-    or by a broadcast, calls a transcendental function, computes with complex numbers or
-    with floats of 16 bits, or has side effects.
+    A program is interpreted only if its results are XLA's to the last bit. Operations on floats
+    that XLA would contract or reassociate (a product and a sum) are rounded one by one in both. A
+    program is compiled at the first call if it sums floats in an unspecified order, calls a
+    transcendental function, computes with complex numbers or with floats of 16 bits, or has side
+    effects.
 
     At most 256 compiled programs are kept (fewer with many devices), and 512 interpreted ones:
     those used least recently are dropped.
@@ -161,7 +162,7 @@ class Tiered:
             except Exception as reason:
                 # XLA has the last word, on errors of the kernels too.
                 _log.debug("%s is compiled: %s", self.__qualname__, reason)
-        return entry.compile()(*dynamic[0], **dynamic[1])
+        return entry.run(dynamic, leaves)
 
     def on_host(self, *args: Any) -> Any:
         """Interprets the function in the memory of the host, if that is quicker than a program.
@@ -239,7 +240,9 @@ class Tiered:
             try:
                 if any(aval.weak_type for aval in traced.jaxpr.out_avals):
                     raise NotInterpretable("results of weak type")
-                entry.program = Program(traced.jaxpr)
+                entry.program = self._program_of(traced.jaxpr)
+                if entry.program.is_apart:
+                    entry.keep_apart(entry.program, jax.tree.leaves(self._divided(args, kwargs)[1]))
                 if mode() == "auto" and entry.program.seconds > entry.compile_seconds:
                     _log.debug(
                         "%s is compiled: interpreted it would take %.3f s",
@@ -253,6 +256,13 @@ class Tiered:
         self._entries[key] = entry
         interpreted_entries.add(entry)
         return entry
+
+    def _program_of(self, jaxpr: Any) -> Program:
+        if self.is_in_pieces:
+            # Pieces are another program for XLA, which does not keep operations apart.
+            with contextlib.suppress(NotInterpretable):
+                return Program(jaxpr)
+        return Program(jaxpr, keeps_apart=True)
 
     def _compile_later(self, entry: "Entry", args: Any, kwargs: Any) -> None:
         entry.is_due = False
@@ -331,6 +341,8 @@ class Entry:
         self._is_x64 = bool(_is_x64())
         self.num_calls: int = 0
         self.is_due: bool = False
+        # The program that XLA compiles in place of the function, and the types of its arguments.
+        self._apart: tuple[Program, list[Any]] | None = None
         self._seconds, self._was_due = 0.0, False
 
     @property
@@ -351,11 +363,33 @@ class Entry:
             compiled_entries.use(self)
             return compiled
         with traced_for(self.platform), jax.enable_x64(self._is_x64):
-            compiled = self.traced.lower().compile()
+            traced = self.traced
+            if self._apart is not None:
+                traced = self._trace_apart(*self._apart)
+            compiled = traced.lower().compile()
         self.compiled, self.program = compiled, None
         interpreted_entries.remove(self)
         compiled_entries.add(self)
         return compiled
+
+    def keep_apart(self, program: Program, leaves: list[Any]) -> None:
+        """Has XLA compile a program that keeps its operations on floats apart."""
+        self._apart = program, list(map(_type_of, leaves))
+
+    def _trace_apart(self, program: Program, types: list[Any]) -> Any:
+        def replay(zero: Any, *leaves: Any) -> list[Any]:
+            return program.replay(leaves, zero)
+
+        # The name by which logs tell programs apart.
+        replay.__name__ = getattr(self.owner, "__name__", replay.__name__)
+        return jax.jit(replay).trace(_ZERO, *types)
+
+    def run(self, arguments: tuple[Any, Any], leaves: list[Any]) -> Any:
+        """Calls the compiled program with the arguments that are not static, and their leaves."""
+        compiled = self.compile()
+        if self._apart is None:
+            return compiled(*arguments[0], **arguments[1])
+        return jax.tree.unflatten(self.out_tree, compiled(_ZERO, *leaves))
 
     def spend(self, seconds: float) -> None:
         """Adds up the time of interpretation; asks once for compilation, when that would pay."""
@@ -373,6 +407,17 @@ class Entry:
         dispatch = _CALL_SECONDS if self.owner.is_in_pieces else _DISPATCH_SECONDS
         is_slow = self._seconds > self.num_calls * dispatch
         return is_slow and self.num_calls > _MOST_INTERPRETED_CALLS
+
+
+# For programs that keep operations apart: no compiler knows that an argument is zero.
+_ZERO = np.uint32(0)
+
+
+def _type_of(leaf: Any) -> jax.ShapeDtypeStruct:
+    """What a program is traced for in place of an argument."""
+    aval = jax.typeof(leaf)
+    sharding = leaf.sharding if isinstance(leaf, jax.Array) and leaf.committed else None
+    return jax.ShapeDtypeStruct(aval.shape, aval.dtype, sharding=sharding, weak_type=aval.weak_type)
 
 
 def _interpreted(entry: Entry, program: Program, leaves: list[Any]) -> Any:

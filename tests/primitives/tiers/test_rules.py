@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each equation gives XLA's bits in the interpreter, at the edges of its dtype too."""
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -41,10 +43,11 @@ def test_elementwise(dtype):
         results += [function(x) for function in UNARY if x.dtype.kind != "u" or function != lax.abs]
         if dtype in FLOATS:
             results += [lax.floor(x), lax.ceil(x), lax.is_finite(x), lax.sqrt(x), lax.square(x)]
-            results += [lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN)]
+            results += [lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN), lax.nextafter(x, y)]
         else:
             results += [function(x, y) for function in BITWISE]
             results += [lax.bitwise_not(x), lax.population_count(x), lax.clz(x)]
+        results += [lax.integer_pow(x, exponent) for exponent in range(1, 8)]
         results += [lax.clamp(x[3], x, y[5]), lax.select(x < y, x, y), x + 0, x - x.dtype.type(0)]
         return results
 
@@ -70,7 +73,7 @@ def test_conversions(source):
     x = numbers(source)
     targets = ["bool", *INTEGERS, *FLOATS]
     if source in FLOATS:
-        targets = ["bool", "int32", "int64", *FLOATS]
+        targets = ["bool", "int32", "int64", "uint32", "uint64", *FLOATS]
     assert_interprets(lambda x: [lax.convert_element_type(x, target) for target in targets], x)
     if source != "bool":
         word = f"uint{8 * x.dtype.itemsize}"
@@ -118,7 +121,8 @@ def test_broadcasts(dtype):
         return [
             jnp.broadcast_to(x, (2, 3, 4)), jnp.broadcast_to(x[:, :1], (3, 5)), x[None],
             jnp.broadcast_to(x.T[:, None], (4, 2, 3)), jnp.broadcast_to(x[1, 2], (2, 2)),
-            jnp.broadcast_to(x[:0], (2, 0, 4)), jnp.broadcast_to(x[:, 2], (2, 3)),
+            *jnp.split(x, [1, 2], 1), jnp.broadcast_to(x[:0], (2, 0, 4)),
+            jnp.broadcast_to(x[:, 2], (2, 3)),
         ]  # fmt: skip
 
     assert_interprets(broadcasts, x)
@@ -144,6 +148,16 @@ def test_gathers_and_scatters(shape, mode):
             ids,
             updates,
         )
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint64", *FLOATS])
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("method", ["scan", "sort", "compare_all"])
+def test_searches(dtype, side, method):
+    x = numbers(dtype)
+    x = np.sort(x[x == x])
+    search = functools.partial(jnp.searchsorted, side=side, method=method)
+    assert_interprets(search, x, numbers(dtype, 1))
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "complex64"])
