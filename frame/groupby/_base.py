@@ -89,7 +89,9 @@ class Grouped:
     def _made_groups(self) -> Groups:
         groups = make_groups(self.key_columns, self.table, self.options)
         if self.infers_labels and any(key.kind == "object" for key in groups.keys):
-            groups.keys = inferred_labels(groups.keys, groups.count)
+            # As in the levels of pandas, rows without a group decide too.
+            rows = self.key_columns, self.table.num_rows
+            groups.keys = inferred_labels(groups.keys, groups.count, of_rows=rows)
         return groups
 
     def sums(self, columns: Sequence[Column], plan: Pairs) -> Any:

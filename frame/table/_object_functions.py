@@ -119,16 +119,25 @@ def with_object(column: Column, value: object) -> tuple[Column, np.int32]:
     return Column(column.data, None, type), np.int32(len(objects))
 
 
-def inferred(column: Column, num_rows: Count, *, keeps_none: bool = False) -> Column:
+def inferred(
+    column: Column,
+    num_rows: Count,
+    *,
+    keeps_none: bool = False,
+    of_rows: tuple[Column, Count] | None = None,
+) -> Column:
     """A column of objects in the dtype that pandas infers from its values.
 
     Other columns stay as they are, and so do all inside `jit`. With `keeps_none` strings beside
-    None stay objects.
+    None stay objects. A column without rows has the dtype of `of_rows`, from which it was taken.
     """
     if column.kind != "object" or is_traced(column, num_rows):
         return column
     objects = at_once(host_series, column, num_rows)
-    values = objects.infer_objects()
+    if objects.empty and of_rows is not None:
+        values = at_once(host_series, *of_rows).dropna().infer_objects()[:0]
+    else:
+        values = objects.infer_objects()
     are_strings = isinstance(values.dtype, pd.StringDtype)
     if values.dtype == object or (keeps_none and are_strings and any(v is None for v in objects)):
         return column
@@ -152,15 +161,25 @@ def as_texts(column: Column, num_rows: Count, layout: Layout, method: str) -> Co
 
 
 def inferred_labels(
-    columns: Sequence[Column], num_rows: Count, *, keeps_none: bool = True
+    columns: Sequence[Column],
+    num_rows: Count,
+    *,
+    keeps_none: bool = True,
+    of_rows: tuple[Sequence[Column], Count] | None = None,
 ) -> tuple[Column, ...]:
     """Columns of objects that become labels, in the dtypes that pandas infers for an index.
+
+    Without rows these are the dtypes of `of_rows`: columns from which they were taken.
 
     The schema of a plan knows no values: its labels stay objects.
     """
     if not any(column.kind == "object" for column in columns) or assumes_holes():
         return tuple(columns)
-    return tuple(inferred(column, num_rows, keeps_none=keeps_none) for column in columns)
+    wider = [None] * len(columns) if of_rows is None else [(one, of_rows[1]) for one in of_rows[0]]
+    return tuple(
+        inferred(column, num_rows, keeps_none=keeps_none, of_rows=rows)
+        for column, rows in zip(columns, wider, strict=True)
+    )
 
 
 def of_rows(

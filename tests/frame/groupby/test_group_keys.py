@@ -89,3 +89,12 @@ def test_describe_ignores_it():
     got = on_device(frame).groupby("k", group_keys=False).i.describe().to_pandas()
     # pandas fails to unstack its own result.
     pd.testing.assert_frame_equal(got, frame.groupby("k").i.describe())
+
+
+@pytest.mark.parametrize("values", [[True, None], [1, None], ["a", None], [None, None]], ids=str)
+@pytest.mark.parametrize("by", [["b", "f"], "b"], ids=str)
+def test_keys_of_objects_have_their_dtype_also_where_no_group_is_left(values, by):
+    data = pd.DataFrame({"b": pd.Series(values, dtype=object), "f": [None, 1.5], "k": [0, 1]})
+    for rows in (data, data[data.k > 5]):
+        expected = rows.groupby(by).k.min()
+        pd.testing.assert_series_equal(on_device(rows).groupby(by).k.min().to_pandas(), expected)
