@@ -12,7 +12,7 @@ import pandas as pd
 from ..align._as_column import is_mask, names_labels
 from ..table._arguments import listed_labels, only_rows
 from ..table._by_pandas import by_pandas
-from ..table._column import Array, Column
+from ..table._column import Array, Column, inverse
 from ..table._column_labels import Labels, numbered_columns
 from ..table._expressions import apply_if_callable
 from ..table._filter import filter_rows
@@ -180,7 +180,7 @@ class LabelSelection(LevelSelection, RowSelection):
             absent = [label for label in listed if label not in present]
             if absent:
                 raise KeyError(f"{absent} not found in axis")
-        return self._like(filter_rows(self._table, ~flags))
+        return self._like(filter_rows(self._table, inverse(flags)))
 
 
 def _times_of_texts(labels: Sequence[Any], level: Column) -> Sequence[Any]:

@@ -133,11 +133,11 @@ def inferred(
     """
     if column.kind != "object" or is_traced(column, num_rows):
         return column
-    objects = at_once(host_series, column, num_rows)
+    objects: pd.Series = at_once(host_series, column, num_rows)
+    decisive = objects
     if objects.empty and of_rows is not None:
-        values = at_once(host_series, *of_rows).dropna().infer_objects()[:0]
-    else:
-        values = objects.infer_objects()
+        decisive = at_once(host_series, *of_rows).dropna()
+    values = decisive.infer_objects().iloc[: len(objects)]
     are_strings = isinstance(values.dtype, pd.StringDtype)
     if values.dtype == object or (keeps_none and are_strings and any(v is None for v in objects)):
         return column

@@ -59,12 +59,14 @@ def scan_rows_in_order(
 
 
 def _unroll(rows: object) -> int:
-    """The rows of one turn of the loop: a few, if a row is a number or several.
+    """The rows of one turn of the loop: a few, if a row is one to three numbers.
 
     A turn costs as much as one such row. XLA computes the rows of a turn anew for each of them, so
-    that more than four lose.
+    that more than four lose, and compiles a turn of the moments of a window for seconds.
     """
-    return 4 if all(leaf.ndim == 1 for leaf in jax.tree.leaves(rows)) else 1
+    leaves = jax.tree.leaves(rows)
+    is_small = len(leaves) <= 3 and all(leaf.ndim == 1 for leaf in leaves)
+    return 4 if is_small else 1
 
 
 def _after_first(
