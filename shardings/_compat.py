@@ -130,7 +130,8 @@ def apply_equation(equation: Any, operands: Sequence[Any]) -> Any:
     given: Any = equation.primitive.get_bind_params(equation.params)
     # Some versions have functions among the parameters, which come apart from the others.
     functions, params = given if isinstance(given, tuple) else ((), given)
-    return equation.primitive.bind(*functions, *operands, **params)
+    with equation.ctx.manager:
+        return equation.primitive.bind(*functions, *operands, **params)
 
 
 def scan_counts(params: Mapping[str, Any]) -> tuple[int, int]:

@@ -39,11 +39,11 @@ _INEXACT_REDUCTIONS = ("reduce_sum", "reduce_prod", "cumsum", "cumprod")
 # processor contracts them. A product and a sum are one instruction on some.
 _MAY_FOLLOW: dict[str, frozenset[str]] = {
     "add": frozenset(("add",)),
-    "mul": frozenset(("add", "sub")),
-    "square": frozenset(("add", "sub")),
-    "integer_pow": frozenset(("add", "sub")),
-    "div": frozenset(("add", "sub")),
-    "sqrt": frozenset(("add", "sub", "div")),
+    "mul": frozenset(("add", "sub", "scatter-add")),
+    "square": frozenset(("add", "sub", "scatter-add")),
+    "integer_pow": frozenset(("add", "sub", "scatter-add")),
+    "div": frozenset(("add", "sub", "scatter-add")),
+    "sqrt": frozenset(("add", "sub", "div", "scatter-add")),
 }
 # What is rounded to integers is joined with nothing on the other side.
 _ROUNDED = frozenset(("round", "floor", "ceil"))
@@ -145,13 +145,14 @@ class EqualRounding:
                 self.narrowed.update(results)
         # The bits of a float may change in an exclusive or with an unknown word.
         is_hidden = name == "xor" and not any(map(self.is_constant, operands))
-        # The table of a scatter is in memory, as are the results of a kernel.
-        is_apart = name in (KERNEL, "scatter-add") or name in _ROUNDED
+        is_apart = name == KERNEL or name in _ROUNDED
         if not is_apart and not is_hidden:
             is_float = dtype_of_value(equation.outvars[0].aval).kind == "f"
             is_new = name in _ARITHMETIC and name != "neg" and is_float
             before = frozenset((name,)) if is_new else frozenset()
-            before = before.union(*map(self.before, operands))
+            # The table of a scatter is in memory, but XLA may start with what is added to it later.
+            if name != "scatter-add":
+                before = before.union(*map(self.before, operands))
             self._calculated |= dict.fromkeys(results, before)
 
     def _is_broadcast(self, equation: Equation, operands: Sequence[int]) -> bool:
@@ -161,8 +162,15 @@ class EqualRounding:
             is_larger = size < equation.outvars[0].aval.size
             if is_larger and (equation.primitive.name != "gather" or size == 1):
                 return True
-        known = [slot in self.broadcast or self.is_constant(slot) for slot in operands]
-        return all(known) and not self.broadcast.isdisjoint(operands)
+        if equation.primitive.name in ("dynamic_slice", "gather"):
+            # Whatever rows are taken.
+            operands = operands[:1]
+        known = all(map(self.is_repeated, operands))
+        return known and not self.broadcast.isdisjoint(operands)
+
+    def is_repeated(self, slot: int) -> bool:
+        """Whether XLA may know that an array repeats numbers, or know the numbers."""
+        return slot in self.broadcast or self.is_constant(slot)
 
     def simplified(self, equation: Equation, operands: Sequence[int]) -> int | None:
         """The operand that is the result, as XLA simplifies: x + 0 is x, even for -0.0."""
@@ -336,7 +344,10 @@ RULES_OF_FLOAT_ARITHMETIC: dict[str, Rule] = {
 
 
 def _is_power_of_two(values: HostArray) -> bool:
-    return values.dtype.kind == "f" and bool(np.all(np.frexp(np.abs(values))[0] == 0.5))
+    if values.dtype.kind != "f" or not np.all(np.frexp(np.abs(values))[0] == 0.5):
+        return False
+    # A reciprocal below the normal numbers is flushed.
+    return bool(np.all(np.abs(values) * np.finfo(values.dtype).tiny <= 1))
 
 
 def _is_narrowed(equation: Equation) -> bool:

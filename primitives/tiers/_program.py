@@ -9,7 +9,7 @@ import jax
 import numpy as np
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, jaxpr_as_fun
 
-from ...shardings._compat import apply_equation, scan_counts
+from ...shardings._compat import apply_equation, is_x64_enabled, scan_counts
 from ..contract._rounding import rounded
 from . import _array_rules, _kernel_calls  # noqa: F401 (they register their rules)
 from ._elementwise_rules import RULES, Equation, HostArray, HostStep
@@ -96,6 +96,9 @@ class Program:
         self.seconds: float = sum(call.seconds for call in self._calls)
         self.num_steps: int = len(self._calls)
         self.is_apart: bool = self._is_changed
+        if self.is_apart and not is_x64_enabled() and self._is_wide():
+            # Part of the function was traced in another mode, in which it is not replayed.
+            raise NotInterpretable("64 bits without x64 mode")
         self.calculated: tuple[frozenset[str], ...] = tuple(map(self._proof.before, self._outputs))
 
     def __call__(self, arguments: Sequence[Any]) -> list[HostArray]:
@@ -113,6 +116,12 @@ class Program:
             for slot in last_used:
                 values[slot] = None
         return [values[slot] for slot in self._outputs]
+
+    def _is_wide(self) -> bool:
+        """Whether a value has 64 bits."""
+        dtypes = [*self._input_dtypes, *(dtype for call in self._calls for dtype in call.dtypes)]
+        dtypes += [value.dtype for value in self._values if value is not None]
+        return any(dtype.itemsize == 8 and dtype.kind in "iuf" for dtype in dtypes)
 
     def replay(self, arguments: Sequence[Any], zero: Any) -> list[Any]:
         """The program for XLA, whose operations on floats are rounded one by one.
@@ -193,12 +202,9 @@ class Program:
         step = None if make is None else make(equation)
         known = [self._values[slot] for slot in operands]
         if callable(step) and not any(value is None for value in known) and self._folds(equation):
-            with np.errstate(all="ignore"):
-                value: Any = step(*known)
-            if isinstance(value, (tuple, list)):
-                (value,) = value
-            dtype = dtype_of_value(equation.outvars[0].aval)
-            return [self._slot(np.asarray(value, dtype))]
+            folded = _folded(step, known, dtype_of_value(equation.outvars[0].aval))
+            if folded is not None:
+                return [self._slot(folded)]
         reason = self._proof.reason(equation, operands)
         if reason is not None and self._keeps_apart and callable(step):
             return self._append_apart(equation, operands, step)
@@ -215,10 +221,14 @@ class Program:
         is_one = len(equation.outvars) == 1 and equation.primitive.name != KERNEL
         if not self._keeps_apart or not equation.invars or not is_one:
             return False
-        if any(v.aval.size > _MOST_FOLDED for v in (*equation.invars, *equation.outvars)):
+        avals = [v.aval for v in (*equation.invars, *equation.outvars)]
+        dtypes = list(map(dtype_of_value, avals))
+        # NumPy lacks the arithmetic of other dtypes, or rounds it in another way.
+        are_plain = all(one.kind in "biu" or one in (np.float32, np.float64) for one in dtypes)
+        if not are_plain or any(aval.size > _MOST_FOLDED for aval in avals):
             return False
         # XLA rounds floats in another way where it joins the operation with others.
-        self._is_changed |= dtype_of_value(equation.outvars[0].aval).kind == "f"
+        self._is_changed |= any(one.kind == "f" for one in dtypes)
         return True
 
     def _append_apart(self, equation: Equation, operands: list[int], step: HostStep) -> list[int]:
@@ -228,6 +238,9 @@ class Program:
         is_uniform = proof.has_uniform_divisor(equation, operands)
         hidden = {*apart, 1} if is_uniform else {*apart}
         seen = [self._slot(None) if at in hidden else slot for at, slot in enumerate(operands)]
+        # Behind the same bits for all of them, repeated numbers are repeated still.
+        repeated = (at for at in apart if proof.is_repeated(operands[at]))
+        proof.broadcast.update(seen[at] for at in repeated)
         if is_uniform:
             proof.spread.add(seen[1])
         return self._append(
@@ -334,6 +347,18 @@ def _bound(equation: Equation, operands: list[Any], zero: Any) -> Any:
     """An equation as it is."""
     del zero
     return apply_equation(equation, operands)
+
+
+def _folded(step: HostStep, known: list[Any], dtype: np.dtype) -> HostArray | None:
+    """The value of an equation of constants; None if NumPy cannot calculate it."""
+    try:
+        with np.errstate(all="ignore"):
+            value: Any = step(*known)
+    except (TypeError, ValueError, ArithmeticError):
+        return None
+    if isinstance(value, (tuple, list)):
+        (value,) = value
+    return np.asarray(value, dtype)
 
 
 def _divided(equation: Equation, operands: list[Any], zero: Any) -> Any:

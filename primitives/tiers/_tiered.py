@@ -52,7 +52,7 @@ _TRACING_OPTIONS = (_is_x64, *map(option, (
 )))  # fmt: skip
 # Dropping traces takes a pass over all functions, so it is rare; see `_drop_traces`.
 _FORGOTTEN_BEFORE_TRACES = 128
-_is_jit_disabled = option("jax_disable_jit")
+_is_jit_disabled, _default_device = option("jax_disable_jit"), option("jax_default_device")
 _debugs_nans, _debugs_infs = option("jax_debug_nans"), option("jax_debug_infs")
 
 _log = logging.getLogger(__name__)
@@ -258,6 +258,9 @@ class Tiered:
         return entry
 
     def _program_of(self, jaxpr: Any) -> Program:
+        if not self._options.keys() <= _OPTIONS_OF_ARGUMENTS:
+            # What is compiled in place of the function has no other options.
+            return Program(jaxpr)
         if self.is_in_pieces:
             # Pieces are another program for XLA, which does not keep operations apart.
             with contextlib.suppress(NotInterpretable):
@@ -338,11 +341,12 @@ class Entry:
         self.traced: Any = traced
         self.platform: str | None = platform
         self.is_on_host: bool = is_on_host
-        self._is_x64 = bool(_is_x64())
+        self._is_x64, self._device = bool(_is_x64()), _default_device()
         self.num_calls: int = 0
         self.is_due: bool = False
         # The program that XLA compiles in place of the function, and the types of its arguments.
         self._apart: tuple[Program, list[Any]] | None = None
+        self._zero: Any = None
         self._seconds, self._was_due = 0.0, False
 
     @property
@@ -362,7 +366,11 @@ class Entry:
         if compiled is not None:
             compiled_entries.use(self)
             return compiled
-        with traced_for(self.platform), jax.enable_x64(self._is_x64):
+        with (
+            traced_for(self.platform),
+            jax.enable_x64(self._is_x64),
+            jax.default_device(self._device),
+        ):
             traced = self.traced
             if self._apart is not None:
                 traced = self._trace_apart(*self._apart)
@@ -382,14 +390,17 @@ class Entry:
 
         # The name by which logs tell programs apart.
         replay.__name__ = getattr(self.owner, "__name__", replay.__name__)
-        return jax.jit(replay).trace(_ZERO, *types)
+        # No compiler knows that an argument is zero. It lies beside the others.
+        places = (one.sharding for one in types if one.sharding is not None)
+        self._zero = jax.device_put(np.uint32(0), next(places, None))
+        return jax.jit(replay).trace(self._zero, *types)
 
     def run(self, arguments: tuple[Any, Any], leaves: list[Any]) -> Any:
         """Calls the compiled program with the arguments that are not static, and their leaves."""
         compiled = self.compile()
         if self._apart is None:
             return compiled(*arguments[0], **arguments[1])
-        return jax.tree.unflatten(self.out_tree, compiled(_ZERO, *leaves))
+        return jax.tree.unflatten(self.out_tree, compiled(self._zero, *leaves))
 
     def spend(self, seconds: float) -> None:
         """Adds up the time of interpretation; asks once for compilation, when that would pay."""
@@ -409,8 +420,8 @@ class Entry:
         return is_slow and self.num_calls > _MOST_INTERPRETED_CALLS
 
 
-# For programs that keep operations apart: no compiler knows that an argument is zero.
-_ZERO = np.uint32(0)
+# The options with which a program may keep operations apart.
+_OPTIONS_OF_ARGUMENTS = {"static_argnums", "static_argnames", "keep_unused", "inline"}
 
 
 def _type_of(leaf: Any) -> jax.ShapeDtypeStruct:

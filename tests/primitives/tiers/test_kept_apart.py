@@ -13,6 +13,12 @@ from jaxframes.primitives.tiers import _background, _tiered
 pytestmark = pytest.mark.skipif(backend().cpu != "native", reason="interpreted with the kernels")
 
 CONSTANT = np.random.default_rng(2).normal(size=40)
+
+
+def broadcast(x):
+    return jnp.broadcast_to(x, 40)
+
+
 JOINED = [
     lambda x: x * x + 1, lambda x: 1 - jnp.where(x > 0, x * x, 0), lambda x: (x + 0.1) + 0.2,
     lambda x: x / x[::-1] / x, lambda x: 1 / jnp.sqrt(x), lambda x: x * 0.3 * 0.7,
@@ -29,7 +35,16 @@ JOINED = [
     lambda x: x / 3, lambda x: x / -CONSTANT, lambda x: x / (CONSTANT[::-1] + 1),
     lambda x: x / x[0], lambda x: x / -x[:1], lambda x: (x + 1) / (x[0] + x[1]),
     lambda x: x / jnp.sqrt(jnp.asarray(CONSTANT[:1]) * 2), lambda x: lax.integer_pow(x, 3) + x,
-    lambda x: jnp.split(x * x, [7, 9])[1] - x[:2], lambda x: jnp.nextafter(x * x, x) - x,
+    lambda x: x + jnp.zeros(40).at[jnp.arange(40) % 9].add(x * 0.1),
+    lambda x: jnp.ones(40).at[jnp.arange(40) % 9].add(x) + x,
+    lambda x: x * x[::-1] + jnp.zeros(40).at[jnp.arange(40) % 9].add(x * 0.1),
+    lambda x: x / (broadcast(x[0] * x[1]) * broadcast(x[2] * x[3])),
+    lambda x: x / jnp.sqrt(broadcast(jnp.abs(x[0] * x[1]))),
+    lambda x: x / (broadcast(x[0]) * 0.3 * 0.7),
+    lambda x: x / (broadcast(x[0] * x[1] + 0.1) + broadcast(x[2] * x[3])),
+    lambda x: (x * 3.1) / lax.dynamic_slice(broadcast(x[0]), (jnp.argmax(x) % 3,), (40,)),
+    lambda x: x / 2.0**1023 + x, lambda x: jnp.split(x * x, [7, 9])[1] - x[:2],
+    lambda x: jnp.nextafter(x * x, x) - x,
 ]  # fmt: skip
 
 
@@ -114,3 +129,69 @@ def test_devices_are_kept():
         result = product(x)
     _background.wait_until_compiled()
     assert product(x).devices() == result.devices() == {device}
+
+
+def compiled_after(function, *arguments):
+    """The results before and after the program is compiled, and the entry."""
+    first = function(*arguments)
+    entry = next(iter(function._entries.values()))
+    entry.compile()
+    return first, function(*arguments), entry
+
+
+@pytest.mark.parametrize(
+    ("dtype", "step"),
+    [
+        ("bfloat16", lambda a, b: a / b), ("float16", lambda a, b: a / b + b),
+        ("complex64", lambda a, b: jnp.sqrt(a) * b), ("complex128", lambda a, b: a / b),
+        ("int32", lambda a, b: a // b), ("bfloat16", lambda a, b: jnp.sign(a) * b),
+        ("float32", lambda a, b: a / b * b - a),
+    ],
+)  # fmt: skip
+def test_constants(dtype, step):
+    @staging.tiered
+    def function(x):
+        folded = step(jnp.full(3, 5, dtype), jnp.full(3, 2, dtype))
+        return folded, x * x + 1
+
+    first, later, _ = compiled_after(function, np.arange(3.0))
+    assert np.asarray(first[0]).tobytes() == np.asarray(later[0]).tobytes()
+    expected = jax.jit(step)(jnp.full(3, 5, dtype), jnp.full(3, 2, dtype))
+    np.testing.assert_allclose(
+        np.asarray(first[0], complex), np.asarray(expected, complex), rtol=1e-6
+    )
+
+
+def test_transfers_that_are_not_allowed_do_not_happen():
+    function = staging.tiered(lambda x: x * x + 1 / x)
+    x = jax.device_put(np.arange(1.0, 9.0))
+    first, _, entry = compiled_after(function, x)
+    with jax.transfer_guard("disallow"):
+        later = function(x)
+    assert entry.compiled is not None
+    np.testing.assert_array_equal(first, later)
+
+
+def test_places_are_those_of_the_call():
+    device = jax.devices()[-1]
+    sharding = jax.sharding.SingleDeviceSharding(device)
+    placed = staging.tiered(lambda x: x * x + 1 / x, out_shardings=sharding)
+    x = np.arange(1.0, 9.0)
+    assert {one.device for one in compiled_after(placed, x)[:2]} == {device}
+    function = staging.tiered(lambda x: x * x + 1 / x)
+    with jax.default_device(device):
+        assert {one.device for one in compiled_after(function, x)[:2]} == {device}
+
+
+def test_parts_of_64_bits_without_x64_mode_are_compiled():
+    @staging.tiered
+    def function(x):
+        with jax.enable_x64(True):
+            return (jnp.square(x.astype(np.float64)) + 1).astype(np.float32)
+
+    x = np.random.default_rng(0).normal(size=64).astype(np.float32)
+    with jax.enable_x64(False):
+        first, later, _ = compiled_after(function, x)
+    assert first.shape == later.shape == (64,)
+    np.testing.assert_array_equal(first, later)
+    np.testing.assert_allclose(first, x.astype(np.float64) ** 2 + 1, rtol=1e-6)
