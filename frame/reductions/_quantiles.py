@@ -12,8 +12,8 @@ import numpy as np
 from ... import primitives
 from ...primitives._accumulators import identity_of_reduction, positive
 from ...primitives._global._quantile import between_ranks, from_nearer_end, mean_of_both
-from ...primitives.contract._rounding import rounded
 from ...primitives.staging import tiered
+from ...primitives.tiers._rounding import rounded
 from ..table._column import NAT, Array, Column, bare
 from ..table._dtypes import wide
 from ..table._layout import Layout

@@ -365,7 +365,7 @@ def _inverse(flags: Array) -> Array:
     return ~flags
 
 
-def inverse(flags: Any) -> Array:
+def inverse(flags: Any) -> Any:
     """The inverse of flags; `~` of an array of JAX would be compiled in its first call."""
     return ~flags if isinstance(flags, np.ndarray) else _inverse(flags)
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from ...primitives.contract._rounding import rounded
 from ...primitives.staging import tiered
+from ...primitives.tiers._rounding import rounded
 from ._column import Array, Column
 from ._nodes import Constant, Map, RowFunction, Source
 

@@ -10,7 +10,6 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, jaxpr_as_fun
 
 from ...shardings._compat import apply_equation, is_x64_enabled, scan_counts
-from ..contract._rounding import rounded
 from . import _array_rules, _kernel_calls  # noqa: F401 (they register their rules)
 from ._elementwise_rules import RULES, Equation, HostArray, HostStep
 from ._equal_rounding import (
@@ -21,6 +20,7 @@ from ._equal_rounding import (
     calculated_by_loop,
     dtype_of_value,
 )
+from ._rounding import rounded
 
 # Seconds by which one call is slower than compiled code, and for each byte of its results.
 _CALL_SECONDS = 3e-6

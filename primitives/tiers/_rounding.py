@@ -4,7 +4,7 @@
 import jax
 import jax.numpy as jnp
 
-from ._typing import Array
+from ..contract._typing import Array
 
 
 def rounded(x: Array, zero: Array) -> Array:
