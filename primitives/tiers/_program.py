@@ -9,7 +9,7 @@ import jax
 import numpy as np
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, jaxpr_as_fun
 
-from ...shardings._compat import apply_equation, is_x64_enabled, scan_counts
+from ...shardings._compat import is_x64_enabled
 from . import _array_rules, _kernel_calls  # noqa: F401 (they register their rules)
 from ._elementwise_rules import RULES, Equation, HostArray, HostStep
 from ._equal_rounding import (
@@ -20,7 +20,8 @@ from ._equal_rounding import (
     calculated_by_loop,
     dtype_of_value,
 )
-from ._rounding import rounded
+from ._loops import scan_loop, while_loop
+from ._rounding import as_it_is, constant_for_xla, divided_apart, rounded
 
 # Seconds by which one call is slower than compiled code, and for each byte of its results.
 _CALL_SECONDS = 3e-6
@@ -30,8 +31,6 @@ _SLOWNESS = {
     "sort": 40, "gather": 3, "scatter": 4, "scatter-add": 60, "scatter-min": 60,
     "scatter-max": 60, "div": 4, "rem": 8, "cumsum": 4, "cummax": 4, "cummin": 4,
 }  # fmt: skip
-# The trip count of a loop that has none.
-_GUESSED_TRIPS = 32
 _CALLS = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call",
           "custom_vmap_call", "custom_partitioning", "remat", "checkpoint", "remat2")  # fmt: skip
 # The elements of constants that are calculated while a program is prepared.
@@ -130,7 +129,7 @@ class Program:
             arguments: the flat arguments, traced.
             zero: see `rounded`.
         """
-        values: list[Any] = [None if one is None else _constant(one) for one in self._values]
+        values: list[Any] = [None if one is None else constant_for_xla(one) for one in self._values]
         for slot, argument in zip(self._inputs, arguments, strict=True):
             values[slot] = argument
         for call in self._calls:
@@ -190,7 +189,8 @@ class Program:
         if name == "cond":
             return self._cond(equation, operands)
         if name in ("scan", "while"):
-            loop = (_scan if name == "scan" else _while)(equation, self._keeps_apart)
+            body_of = functools.partial(_body, keeps_apart=self._keeps_apart)
+            loop = (scan_loop if name == "scan" else while_loop)(equation, body_of)
             bind = loop.bind if loop.is_apart else None
             results = self._append(loop.step, loop.seconds, equation, operands, bind=bind)
             self._proof.add_loop(equation, results)
@@ -246,7 +246,7 @@ class Program:
         return self._append(
             proof.reason(equation, seen) or step, _seconds_of(equation), equation, operands,
             seen=seen, apart=tuple(at for at in apart if at != 1 or not is_uniform),
-            bind=functools.partial(_divided, equation) if is_uniform else None,
+            bind=functools.partial(divided_apart, equation) if is_uniform else None,
         )  # fmt: skip
 
     def _append(
@@ -270,7 +270,7 @@ class Program:
         results = [self._slot(None) for _ in equation.outvars]
         dtypes = tuple(dtype_of_value(v.aval) for v in equation.outvars)
         self._is_changed |= bind is not None
-        bind = functools.partial(_bound, equation) if bind is None else bind
+        bind = functools.partial(as_it_is, equation) if bind is None else bind
         given = tuple(operands), tuple(results)
         self._is_changed |= bool(apart)
         self._calls.append(_Call(function, *given, dtypes, seconds, bind, apart))
@@ -343,12 +343,6 @@ def _as_array(value: Any, dtype: np.dtype) -> HostArray:
     return np.asarray(value, dtype)
 
 
-def _bound(equation: Equation, operands: list[Any], zero: Any) -> Any:
-    """An equation as it is."""
-    del zero
-    return apply_equation(equation, operands)
-
-
 def _folded(step: HostStep, known: list[Any], dtype: np.dtype) -> HostArray | None:
     """The value of an equation of constants; None if NumPy cannot calculate it."""
     try:
@@ -359,14 +353,6 @@ def _folded(step: HostStep, known: list[Any], dtype: np.dtype) -> HostArray | No
     if isinstance(value, (tuple, list)):
         (value,) = value
     return np.asarray(value, dtype)
-
-
-def _divided(equation: Equation, operands: list[Any], zero: Any) -> Any:
-    """A division by one number, of which no compiler knows that it is one."""
-    x, divisor = operands
-    words = jax.lax.bitcast_convert_type(x, np.dtype(f"uint{8 * x.dtype.itemsize}"))
-    divisor = jax.lax.broadcast_in_dim(divisor, x.shape, range(x.ndim - divisor.ndim, x.ndim))
-    return _bound(equation, [x, rounded(divisor, words & zero.astype(words.dtype))], zero)
 
 
 def _seconds_of(equation: Equation) -> float:
@@ -393,18 +379,6 @@ def _branch(
     return list(jaxpr_as_fun(closed)(*arrays))
 
 
-def _constant(value: HostArray) -> Any:
-    """A constant for XLA, without the elements of an array of one number."""
-    if value.size <= 1:
-        return value
-    first = value.reshape(-1)[0]
-    if any(value.strides):
-        rows = np.ascontiguousarray(value).reshape(-1, 1).view(np.uint8)
-        if (rows != rows[0]).any():
-            return value
-    return jax.lax.broadcast(first, value.shape)
-
-
 def _program_or_reason(
     closed: ClosedJaxpr,
     calculated: Sequence[frozenset[str]],
@@ -417,16 +391,7 @@ def _program_or_reason(
         return reason
 
 
-class _Loop(NamedTuple):
-    """A loop for NumPy and for XLA, and the seconds that NumPy takes longer."""
-
-    step: HostStep
-    seconds: float
-    bind: "Callable[[list[Any], Any], list[Any]]"
-    is_apart: bool
-
-
-def _body(closed: ClosedJaxpr, keeps_apart: bool) -> Program:
+def _body(closed: ClosedJaxpr, *, keeps_apart: bool) -> Program:
     """The body of a loop: XLA may unroll it, and move constants into it."""
     num_values = len(closed.jaxpr.invars)
     of_loop = calculated_by_loop(num_values), [True] * num_values
@@ -438,61 +403,3 @@ def _cpu_index(platforms: Sequence[Any]) -> int:
         if names is None or "cpu" in names:
             return index
     raise NotInterpretable("no platform is the CPU")
-
-
-def _scan(equation: Equation, keeps_apart: bool) -> _Loop:
-    params = equation.params
-    length, is_reversed = params["length"], params["reverse"]
-    num_consts, num_carried = scan_counts(params)
-    body = _body(params["jaxpr"], keeps_apart)
-    stacked = [v.aval for v in equation.outvars[num_carried:]]
-
-    def step(*arrays: HostArray) -> list[HostArray]:
-        consts, carried = arrays[:num_consts], list(arrays[num_consts:][:num_carried])
-        rows = arrays[num_consts + num_carried :]
-        results = [np.empty(aval.shape, aval.dtype) for aval in stacked]
-        for trip in range(length)[:: -1 if is_reversed else 1]:
-            values = body([*consts, *carried, *(row[trip] for row in rows)])
-            carried = values[:num_carried]
-            for result, value in zip(results, values[num_carried:], strict=True):
-                result[trip] = value
-        return [*carried, *results]
-
-    def bind(operands: list[Any], zero: Any) -> list[Any]:
-        consts, rest = operands[:num_consts], operands[num_consts:]
-
-        def turn(carried: list[Any], rows: list[Any]) -> tuple[list[Any], list[Any]]:
-            values = body.replay([*consts, *carried, *rows], zero)
-            return values[:num_carried], values[num_carried:]
-
-        carried, results = jax.lax.scan(
-            turn, rest[:num_carried], rest[num_carried:], length, is_reversed, params["unroll"]
-        )
-        return [*carried, *results]
-
-    return _Loop(step, length * (body.seconds + 10e-6), bind, body.is_apart)
-
-
-def _while(equation: Equation, keeps_apart: bool) -> _Loop:
-    params = equation.params
-    condition, body = (_body(params[name], keeps_apart) for name in ("cond_jaxpr", "body_jaxpr"))
-    num_condition, num_body = params["cond_nconsts"], params["body_nconsts"]
-
-    def step(*arrays: HostArray) -> list[HostArray]:
-        of_condition, rest = arrays[:num_condition], arrays[num_condition:]
-        of_body, carried = rest[:num_body], list(rest[num_body:])
-        while condition([*of_condition, *carried])[0]:
-            carried = body([*of_body, *carried])
-        return carried
-
-    def bind(operands: list[Any], zero: Any) -> list[Any]:
-        of_condition, rest = operands[:num_condition], operands[num_condition:]
-        of_body, carried = rest[:num_body], rest[num_body:]
-        return jax.lax.while_loop(
-            lambda carried: condition.replay([*of_condition, *carried], zero)[0],
-            lambda carried: body.replay([*of_body, *carried], zero),
-            carried,
-        )
-
-    is_apart = condition.is_apart or body.is_apart
-    return _Loop(step, _GUESSED_TRIPS * (condition.seconds + body.seconds), bind, is_apart)

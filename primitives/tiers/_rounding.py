@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Floats that are rounded before the next operation, as Python and NumPy round them."""
+"""Equations for XLA whose floats are rounded before the next operation, as NumPy rounds them."""
+
+from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
+from ...shardings._compat import apply_equation
 from ..contract._typing import Array
+from ._elementwise_rules import Equation, HostArray
 
 
 def rounded(x: Array, zero: Array) -> Array:
@@ -21,3 +26,29 @@ def rounded(x: Array, zero: Array) -> Array:
         return x
     bits = jax.lax.bitcast_convert_type(x, jnp.dtype(f"uint{8 * x.dtype.itemsize}"))
     return jax.lax.bitcast_convert_type(bits ^ zero.astype(bits.dtype), x.dtype)
+
+
+def as_it_is(equation: Equation, operands: list[Any], zero: Any) -> Any:
+    """An equation as it is."""
+    del zero
+    return apply_equation(equation, operands)
+
+
+def divided_apart(equation: Equation, operands: list[Any], zero: Any) -> Any:
+    """A division by one number, of which no compiler knows that it is one."""
+    x, divisor = operands
+    words = jax.lax.bitcast_convert_type(x, np.dtype(f"uint{8 * x.dtype.itemsize}"))
+    divisor = jax.lax.broadcast_in_dim(divisor, x.shape, range(x.ndim - divisor.ndim, x.ndim))
+    return as_it_is(equation, [x, rounded(divisor, words & zero.astype(words.dtype))], zero)
+
+
+def constant_for_xla(value: HostArray) -> Any:
+    """A constant for XLA, without the elements of an array of one number."""
+    if value.size <= 1:
+        return value
+    first = value.reshape(-1)[0]
+    if any(value.strides):
+        rows = np.ascontiguousarray(value).reshape(-1, 1).view(np.uint8)
+        if (rows != rows[0]).any():
+            return value
+    return jax.lax.broadcast(first, value.shape)

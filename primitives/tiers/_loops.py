@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loops over the program of a body: in NumPy, one turn after the other, and for XLA."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import jax
+import numpy as np
+from jax.extend.core import ClosedJaxpr
+
+from ...shardings._compat import scan_counts
+from ._elementwise_rules import Equation, HostArray, HostStep
+
+# The trip count of a loop that has none.
+_GUESSED_TRIPS = 32
+
+
+class Body(Protocol):
+    """What a loop needs of a `Program`."""
+
+    seconds: float
+    is_apart: bool
+
+    def __call__(self, arguments: Sequence[Any]) -> list[HostArray]:
+        """Runs the program on the flat arguments."""
+        ...
+
+    def replay(self, arguments: Sequence[Any], zero: Any) -> list[Any]:
+        """The program for XLA."""
+        ...
+
+
+class Loop(NamedTuple):
+    """A loop for NumPy and for XLA.
+
+    Attributes:
+        step: the loop for NumPy.
+        seconds: an estimate of the time by which it is slower than that of compiled code.
+        bind: the loop for XLA, with its operands and the zero of `rounded`.
+        is_apart: whether `bind` keeps operations apart.
+    """
+
+    step: HostStep
+    seconds: float
+    bind: Callable[[list[Any], Any], list[Any]]
+    is_apart: bool
+
+
+def scan_loop(equation: Equation, body_of: Callable[[ClosedJaxpr], Body]) -> Loop:
+    """The loop of a `scan`; `body_of` makes a program of its body."""
+    params = equation.params
+    length, is_reversed = params["length"], params["reverse"]
+    num_consts, num_carried = scan_counts(params)
+    body = body_of(params["jaxpr"])
+    stacked = [v.aval for v in equation.outvars[num_carried:]]
+
+    def step(*arrays: HostArray) -> list[HostArray]:
+        consts, carried = arrays[:num_consts], list(arrays[num_consts:][:num_carried])
+        rows = arrays[num_consts + num_carried :]
+        results = [np.empty(aval.shape, aval.dtype) for aval in stacked]
+        for trip in range(length)[:: -1 if is_reversed else 1]:
+            values = body([*consts, *carried, *(row[trip] for row in rows)])
+            carried = values[:num_carried]
+            for result, value in zip(results, values[num_carried:], strict=True):
+                result[trip] = value
+        return [*carried, *results]
+
+    def bind(operands: list[Any], zero: Any) -> list[Any]:
+        consts, rest = operands[:num_consts], operands[num_consts:]
+
+        def turn(carried: list[Any], rows: list[Any]) -> tuple[list[Any], list[Any]]:
+            values = body.replay([*consts, *carried, *rows], zero)
+            return values[:num_carried], values[num_carried:]
+
+        carried, results = jax.lax.scan(
+            turn, rest[:num_carried], rest[num_carried:], length, is_reversed, params["unroll"]
+        )
+        return [*carried, *results]
+
+    return Loop(step, length * (body.seconds + 10e-6), bind, body.is_apart)
+
+
+def while_loop(equation: Equation, body_of: Callable[[ClosedJaxpr], Body]) -> Loop:
+    """The loop of a `while`; `body_of` makes programs of its condition and its body."""
+    params = equation.params
+    condition, body = (body_of(params[name]) for name in ("cond_jaxpr", "body_jaxpr"))
+    num_condition, num_body = params["cond_nconsts"], params["body_nconsts"]
+
+    def step(*arrays: HostArray) -> list[HostArray]:
+        of_condition, rest = arrays[:num_condition], arrays[num_condition:]
+        of_body, carried = rest[:num_body], list(rest[num_body:])
+        while condition([*of_condition, *carried])[0]:
+            carried = body([*of_body, *carried])
+        return carried
+
+    def bind(operands: list[Any], zero: Any) -> list[Any]:
+        of_condition, rest = operands[:num_condition], operands[num_condition:]
+        of_body, carried = rest[:num_body], rest[num_body:]
+        return jax.lax.while_loop(
+            lambda carried: condition.replay([*of_condition, *carried], zero)[0],
+            lambda carried: body.replay([*of_body, *carried], zero),
+            carried,
+        )
+
+    is_apart = condition.is_apart or body.is_apart
+    return Loop(step, _GUESSED_TRIPS * (condition.seconds + body.seconds), bind, is_apart)
