@@ -140,8 +140,12 @@ def reduce_lanes(name: str, x: Array, num_valid: Array, dtype: Any) -> Array:
     rest = jnp.where(in_block < num_valid % np.int32(LANES_ROWS), rest, identity)
     # One reduction for both: the start of another takes a while.
     both = jnp.concatenate([partial, rest]).ravel()
-    if name == "sum" or not jnp.issubdtype(both.dtype, jnp.floating):
-        return _reduced(name, both)
+    if name == "sum":
+        # On CPU in a fixed order, so that a first call is not compiled.
+        cpu, default = functools.partial(_reduced, name), REDUCE[name]
+        return by_platform(both, cpu=cpu, default=default)
+    if not jnp.issubdtype(both.dtype, jnp.floating):
+        return REDUCE[name](both)
     # Whether XLA finds a NaN among many values depends on the platform and on their number, and
     # the derivative of a maximum that is NaN would be NaN for every row.
     is_nan = jnp.isnan(both)
