@@ -46,7 +46,7 @@ OBJECTS: dict[str, Callable[[Any, Mapping[str, Any]], Any]] = {
     "cat": lambda module, data: module.Series(data["s"]).astype("category").cat,
 }
 
-# Required arguments by name, and where another object of the kind is one.
+# Required arguments, by the name of the method.
 ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "astype": ("float32",), "between": (0.0, 1.0), "isin": ([1, 2, 3],), "map": ({1: 2},),
     "replace": (1, 2), "fillna": (0,), "where": (True,), "mask": (False,), "clip": (0, 1),

@@ -66,7 +66,9 @@ class BinReductions:
         kind = type(self).__name__
         if name in LACKING[kind]:
             raise not_supported(kind, "resample", name)
-        if self._grouped._is_series or name not in self._grouped._labels:
+        # Bins that `copy` has just made have no groups yet.
+        grouped = self.__dict__.get("_grouped")
+        if grouped is None or grouped._is_series or name not in grouped._labels:
             raise AttributeError(f"'{kind}' object has no attribute '{name}'")
         return self[name]
 

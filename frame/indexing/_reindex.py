@@ -15,7 +15,7 @@ from ..mapping._choices import choose, choose_scalar
 from ..mapping._missing import missing_flags
 from ..mapping._nullable_values import cast_nullable
 from ..table._arguments import axis_number
-from ..table._column import Array, Column, common_family, in_dtype, inverse, missing_rows, of_family
+from ..table._column import Array, Column, common_family, in_dtype, of_family, present_rows
 from ..table._column_labels import Labels
 from ..table._dtypes import narrowed
 from ..table._from_host import index_from
@@ -93,13 +93,15 @@ def rows_or_fills(
     The labels and the number of rows are those of `target`.
     """
     columns = []
-    has_row = inverse(missing_rows(row_ids, None, "code"))
+    has_row = None
     for column, value in zip(table.columns, fill_values, strict=True):
         is_null = pd.api.types.is_scalar(value) and pd.isna(value)
         is_filled = not is_null or (column.kind == "object" and (value is pd.NA or value is pd.NaT))
         (one,) = take_columns([column], row_ids, table.layout, holes=not is_filled)
-        filled = choose_scalar(has_row, one, value, target, caller) if is_filled else one
-        columns.append(settled(filled, target.num_rows))
+        if is_filled:
+            has_row = present_rows(row_ids, None, "code") if has_row is None else has_row
+            one = choose_scalar(has_row, one, value, target, caller)
+        columns.append(settled(one, target.num_rows))
     return table.replace(columns=tuple(columns), index=target.index, num_rows=target.num_rows)
 
 

@@ -244,7 +244,7 @@ class Column:
 
     def present(self) -> Array:
         """The inverse of `missing`."""
-        return _present_rows(self.data, self.valid, self._encoding)
+        return present_rows(self.data, self.valid, self._encoding)
 
     @property
     def _encoding(self) -> str:
@@ -356,7 +356,8 @@ def missing_rows(data: Array, valid: Array | None, encoding: str) -> Array:
 
 
 @functools.partial(tiered, static_argnums=2)
-def _present_rows(data: Array, valid: Array | None, encoding: str) -> Array:
+def present_rows(data: Array, valid: Array | None, encoding: str) -> Array:
+    """The inverse of `missing_rows`."""
     return ~missing_rows(data, valid, encoding)
 
 

@@ -85,7 +85,7 @@ class EqualRounding:
         # Values that XLA may take for broadcasts, and for conversions of Booleans.
         self.broadcast: set[int] = set()
         self.flags: set[int] = set()
-        # Divisors of which XLA cannot know that they are fewer numbers.
+        # Divisors that are hidden from XLA one by one.
         self.spread: set[int] = set()
         # The constants among which values were selected.
         self._cases: dict[int, list[HostArray]] = {}
@@ -208,7 +208,7 @@ class EqualRounding:
         return self._has_one_divisor(equation, operands)
 
     def known_floats(self, equation: Equation, operands: Sequence[int]) -> tuple[int, ...]:
-        """The positions of the floats of which XLA may know how they were made.
+        """The positions of the floats that XLA may join with the equation, select or simplify.
 
         Written constants are not among them, nor is a divisor that XLA may take for one number.
         """

@@ -204,6 +204,8 @@ class Program:
         if callable(step) and not any(value is None for value in known) and self._folds(equation):
             folded = _folded(step, known, dtype_of_value(equation.outvars[0].aval))
             if folded is not None:
+                # XLA rounds floats in another way where it joins the operation with others.
+                self._is_changed |= name not in _FOLDING and _has_floats(equation)
                 return [self._slot(folded)]
         reason = self._proof.reason(equation, operands)
         if reason is not None and self._keeps_apart and callable(step):
@@ -222,14 +224,12 @@ class Program:
         if not self._keeps_apart or not equation.invars or not is_one:
             return False
         avals = [v.aval for v in (*equation.invars, *equation.outvars)]
-        dtypes = list(map(dtype_of_value, avals))
         # NumPy lacks the arithmetic of other dtypes, or rounds it in another way.
-        are_plain = all(one.kind in "biu" or one in (np.float32, np.float64) for one in dtypes)
-        if not are_plain or any(aval.size > _MOST_FOLDED for aval in avals):
-            return False
-        # XLA rounds floats in another way where it joins the operation with others.
-        self._is_changed |= any(one.kind == "f" for one in dtypes)
-        return True
+        are_plain = all(
+            one.kind in "biu" or one in (np.float32, np.float64)
+            for one in map(dtype_of_value, avals)
+        )
+        return are_plain and all(aval.size <= _MOST_FOLDED for aval in avals)
 
     def _append_apart(self, equation: Equation, operands: list[int], step: HostStep) -> list[int]:
         """Appends an equation that XLA could join with others, kept apart from them."""
@@ -341,6 +341,12 @@ def _as_array(value: Any, dtype: np.dtype) -> HostArray:
     if type(value) is np.ndarray and value.dtype is dtype:
         return value
     return np.asarray(value, dtype)
+
+
+def _has_floats(equation: Equation) -> bool:
+    """Whether an operand or a result of an equation holds floats."""
+    variables = (*equation.invars, *equation.outvars)
+    return any(dtype_of_value(variable.aval).kind == "f" for variable in variables)
 
 
 def _folded(step: HostStep, known: list[Any], dtype: np.dtype) -> HostArray | None:

@@ -35,7 +35,7 @@ def as_it_is(equation: Equation, operands: list[Any], zero: Any) -> Any:
 
 
 def divided_apart(equation: Equation, operands: list[Any], zero: Any) -> Any:
-    """A division by one number, of which no compiler knows that it is one."""
+    """A division by one number, which is hidden from compilers anew for each quotient."""
     x, divisor = operands
     words = jax.lax.bitcast_convert_type(x, np.dtype(f"uint{8 * x.dtype.itemsize}"))
     divisor = jax.lax.broadcast_in_dim(divisor, x.shape, range(x.ndim - divisor.ndim, x.ndim))

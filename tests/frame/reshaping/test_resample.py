@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """resample."""
 
+import copy
+
 import jax
 import numpy as np
 import pandas as pd
@@ -316,4 +318,5 @@ def test_absent_names_are_attribute_errors():
     frame = on_device(timed())
     for bins in (frame.resample("D"), frame.x.resample("D")):
         assert not hasattr(bins, "no_such_method")
+        assert_same(copy.copy(bins).sum(), bins.sum().to_pandas())
     assert_parity(lambda f: f.resample("D").x.sum(), timed(), ways=["eager"])
