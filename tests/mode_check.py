@@ -89,6 +89,10 @@ EXCUSED: dict[str, Callable[[Case], bool]] = {
     "NaN for None": lambda case: (
         re.search(r"got (np\.float64\()?nan\)? in place of None", case.found) is not None
     ),
+    "a label NaN for None": lambda case: (
+        re.search(r"inferred_type.*left\]: +floating\s+\[right\]: +mixed", case.found, re.DOTALL)
+        is not None
+    ),
     "inside jit": lambda case: case.mode == "jit",
     "NA inside jit": lambda case: case.mode == "jit" and "nan) in place of <NA>" in case.found,
     "inside jit without values": lambda case: (
