@@ -126,9 +126,7 @@ def _column_of_objects(column: Column, results: pd.Series, rows: Table) -> Colum
     # Those of several groups of a pattern are tuples in lists, which would be lists in Arrow.
     is_tuple = any(isinstance(one, tuple) for one in itertools.chain(lists, *lists))
     if is_tuple or len(lists) < results.notna().sum():
-        if column.is_nullable:
-            column, results = _with_result_of_none(column, results, pd.NA)
-        return looked_up(_of_objects(results), column.data, rows.num_rows, rows.layout)
+        return _column_of_tuples(column, results, rows)
     arrow = pa.array(results, pa.large_list(pa.large_string()), from_pandas=True)
     form = {
         None: ListType(), "masked": ListType("nullable"),
@@ -143,12 +141,21 @@ def _column_of_objects(column: Column, results: pd.Series, rows: Table) -> Colum
     return column_of_lists(renumbered(column.data, numbers), lists.lists, form)
 
 
+def _column_of_tuples(column: Column, results: pd.Series, rows: Table) -> Column:
+    """The object of each row's code."""
+    if column.is_nullable:
+        column, results = _with_result_of_none(column, results, pd.NA)
+    return looked_up(_of_objects(results), column.data, rows.num_rows, rows.layout)
+
+
 def _of_objects(results: pd.Series) -> Column:
     return column_from(results, ONE_DEVICE.capacity_for(len(results)), ONE_DEVICE)
 
 
 # Methods whose results are lists, also of no strings.
 OF_LISTS = ("split", "rsplit", "findall")
+# Methods whose results are tuples, unless they are columns.
+OF_TUPLES = ("partition", "rpartition")
 # Fewer strings take less time than the threads.
 LEAST_BY_THREADS = 1 << 16
 # pandas' answer for a missing string is kept if all arguments have one of these types.
@@ -280,10 +287,22 @@ class StringMethods:
             )
         return self._map("repeat", (repeats,), {})
 
-    partition: Method = _method(
-        "partition", "Three columns: before a separator, the separator, and after it."
-    )
-    rpartition: Method = _method("rpartition", "Like `partition`, at the last separator.")
+    def partition(self, sep: str = " ", expand: bool = True) -> Any:
+        """Three columns: before a separator, the separator, and after it.
+
+        As in pandas there is no column for no rows, and one for missing strings alone; inside `jit`
+        there are three.
+        """
+        return self._map("partition", (), {"sep": sep, "expand": expand}, used_only=self._is_known)
+
+    def rpartition(self, sep: str = " ", expand: bool = True) -> Any:
+        """Like `partition`, at the last separator."""
+        return self._map("rpartition", (), {"sep": sep, "expand": expand}, used_only=self._is_known)
+
+    @property
+    def _is_known(self) -> bool:
+        """Whether the strings of the rows are known, which they are outside `jit`."""
+        return not is_traced(self._column.data, self._series._table.num_rows)
 
     # Lists, one for each row.
     findall: Method = _method("findall", "All matches of a pattern, a list for each string.")
@@ -431,6 +450,8 @@ class StringMethods:
             return self._series._make_frame(columns, Labels(results.columns))
         if name in OF_LISTS and not self._holds_objects:
             column = _column_of_objects(column, results, rows)
+        elif name in OF_TUPLES and results.dtype == object and not self._holds_objects:
+            column = _column_of_tuples(column, results, rows)
         else:
             missing_result = _missing_result(name, strings.dtype, args, kwargs)
             column = self._looked_up(column, results, missing_result)

@@ -12,7 +12,7 @@ import numpy as np
 from ... import primitives
 from ...primitives._accumulators import kurtosis, powers_of, quotient, skewness
 from ...primitives.staging import tiered
-from ..reductions._methods import check_is_counted_alone
+from ..reductions._methods import check_has_operation
 from ..table._column import NAT, Array, Column
 from ..table._dtypes import wide
 from ..table._take import gather
@@ -29,8 +29,8 @@ def _as_float(dtype: Any) -> Any:
 
 
 def _shown(values: Array, rows: GroupedRows) -> Reduced:
-    """Casts a computed float to the dtype of the result: that of floats, or times."""
-    if not rows.column.type.is_time:
+    """Casts a computed float to the dtype of the result: that of floats, or counts."""
+    if not rows.column.type.is_counted:
         return values.astype(rows.data.dtype) if rows.is_float else values, None
     # A deviation may be past the range of its unit, and the greatest time is rounded up to 2^63.
     is_missing = ~(jnp.abs(values) <= 2.0**63)
@@ -61,7 +61,7 @@ def _sum(rows: GroupedRows, spec: Reduction) -> Reducing:
 
 def _mean(rows: GroupedRows, spec: Reduction) -> Reducing:
     del spec
-    if rows.column.type.is_time:
+    if rows.column.type.is_counted:
         # pandas rounds each time to float64 and sums with compensation. Exact sums of the two
         # halves of 32 bits give the same mean.
         x = rows.without_missing(rows.data, 0).astype(jnp.float64).astype(jnp.int64)
@@ -177,7 +177,7 @@ def _quantile(rows: GroupedRows, spec: Reduction) -> Reducing:
         dtype=wide(np.float64),
         **segments.on_mesh,
     )
-    if rows.column.type.is_time or (rows.is_float and spec.op == "median"):
+    if rows.column.type.is_counted or (rows.is_float and spec.op == "median"):
         return _shown(values, rows)
     if rows.is_float or how not in ("lower", "higher", "nearest"):
         return values, None
@@ -222,7 +222,8 @@ _OF_TYPE = {
     "list": ("count", "size", "first", "last"),
     "datetime": _OF_TIMES,
     "timedelta": (*_OF_TIMES, "sum", "any", "all"),
-    **dict.fromkeys(("date", "time", "period"), (*_ANY, *_EXTREMES)),
+    **dict.fromkeys(("date", "time"), (*_ANY, *_EXTREMES)),
+    "period": (*_ANY, *_EXTREMES, "mean", "median", "quantile"),
     "decimal": (*_ANY, *_EXTREMES, "sum"),
 }
 
@@ -245,7 +246,7 @@ def check_reducible(op: str, column: Column, label: Hashable) -> None:
                 "Reduce its parts, map(jnp.real) and map(jnp.imag)."
             )
     elif kind != "object" and op not in _OF_TYPE[kind]:
-        check_is_counted_alone(column, what, label)
+        check_has_operation(column, what, label)
         raise TypeError(
             f"dtype '{column.dtype_name}' of column {label!r} does not support operation '{what}'"
         )

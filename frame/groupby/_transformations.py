@@ -44,7 +44,8 @@ class GroupByRows(GroupByPositions):
         columns = self._columns
         for column, label in zip(columns, self._labels, strict=True):
             time_ops = ("cummin", "cummax", *(("cumsum",) if column.kind == "timedelta" else ()))
-            if not (column.is_numeric or (column.type.is_time and name in time_ops)):
+            is_time = column.type.is_time or column.kind == "period"
+            if not (column.is_numeric or (is_time and name in time_ops)):
                 raise TypeError(
                     f"dtype '{column.dtype_name}' of column {label!r} does not support "
                     f"operation '{name}'"

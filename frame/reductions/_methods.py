@@ -37,20 +37,27 @@ OPS_OF_KIND = {
     "datetime": ("mean", "median", "std", "min", "max", "argmin", "argmax"),
     "timedelta": ("sum", "mean", "median", "std", "min", "max", "any", "all", "argmin",
                   "argmax"),
-    **dict.fromkeys(("date", "time", "period"), ("min", "max", "argmin", "argmax")),
+    **dict.fromkeys(("date", "time"), ("min", "max", "argmin", "argmax")),
+    "period": ("median", "min", "max", "argmin", "argmax"),
     "decimal": ("sum", "min", "max", "argmin", "argmax"),
 }  # fmt: skip
 _OF_OBJECTS = ("sum", "prod", *ENDS)
 OPS_WITHOUT_COMPLEX = ("min", "max", "argmin", "argmax", "median", "skew", "kurt", "quantile")
 
 
-def check_is_counted_alone(column: Column, op: str, label: Hashable) -> None:
-    """Raises for a reduction that Arrow has of decimals or dates, and counts do not give."""
+def check_has_operation(column: Column, op: str, label: Hashable) -> None:
+    """Raises, with the remedy, for reductions that another dtype of the same values has."""
     if column.kind in ("decimal", "date") and op in ("mean", "median", "std", "var", "prod"):
         other = "float64" if column.kind == "decimal" else "datetime64[us]"
         raise NotImplementedError(
             f"{op}: column {label!r} of {column.dtype_name} is held as whole counts. Cast it with "
             f"astype({other!r})."
+        )
+    if column.kind == "period" and op == "mean":
+        raise TypeError(
+            "mean is not implemented for PeriodArray since the meaning is ambiguous: column "
+            f"{label!r} of {column.dtype_name}. Convert the periods to their first times by "
+            "dt.to_timestamp() first."
         )
 
 
@@ -71,7 +78,7 @@ def check_reducible(column: Column, op: str, label: Hashable) -> None:
                 "you can use .as_ordered() to change the Categorical to an ordered one\n"
             )
     elif op not in OPS_OF_KIND[kind]:
-        check_is_counted_alone(column, op, label)
+        check_has_operation(column, op, label)
         raise TypeError(
             f"column {label!r} with dtype {column.dtype_name} does not support operation {op!r}"
         )

@@ -18,10 +18,17 @@ from ..table._column import Column, missing_rows
 from ..table._dtypes import narrowed
 from ..table._from_host import index_from
 from ..table._ndframe import NDFrame
+from ..table._row_index import RowIndex
 from ..table._sort import sort_rows
 from ..table._table import Table, as_count
-from ..table._take import any_flagged
-from ..table._time_bins import bins_of_times, check_times_of_bins, ends_of_times, starts_of_bins
+from ..table._take import any_flagged, take_columns
+from ..table._time_bins import (
+    as_times_of,
+    bins_of_times,
+    check_times_of_bins,
+    ends_of_times,
+    starts_of_bins,
+)
 from ..table._to_host import host_array, no_rows
 from ..table._tracing import is_traced
 from ..table._types import LevelOrLevels
@@ -30,6 +37,10 @@ from ..table._user_functions import UntraceableError, as_frames, by_engine
 # The methods of groups that give a result for each row, and those that give some of the rows.
 _ROW_METHODS = (*ROW_METHODS, "transform")
 _ROW_SELECTIONS = ("filter", "head", "nth", "tail")
+# Those that reduce each bin, with or without rows.
+_REDUCTIONS = ("all", "any", "kurt", "skew")
+# Those that label rows by bin, and by labels of their own.
+_LABELLED_ROWS = ("nlargest", "nsmallest", "value_counts")
 
 
 class Resampler(BinReductions):
@@ -44,7 +55,7 @@ class Resampler(BinReductions):
     def __init__(
         self,
         grouped: Any,
-        labels: pd.DatetimeIndex,
+        labels: pd.Index,
         rows: Any,
         starts: Callable[[], Any],
         on_host: Callable[[], Any],
@@ -70,9 +81,19 @@ class Resampler(BinReductions):
         )  # fmt: skip
 
     def __getattr__(self, name: str) -> Any:
-        of_rows = name in _ROW_METHODS or name in _ROW_SELECTIONS
-        if not of_rows or not self.__dict__.get("_has_row_methods"):
+        # Bins that `copy` has just made have no groups yet.
+        known = self.__dict__
+        is_grouper = known.get("_has_row_methods", False)
+        # pandas has it of a column of bins, too.
+        of_column = known.get("_is_selected", False) and self._grouped._is_series
+        if is_grouper and name in _REDUCTIONS:
+            return functools.partial(self._reduced, name)
+        if name in _LABELLED_ROWS and (is_grouper or (of_column and name == "value_counts")):
+            return functools.partial(self._rows_by_bin, name)
+        if not is_grouper or name not in (*_ROW_METHODS, *_ROW_SELECTIONS):
             return super().__getattr__(name)
+        if name == "ngroup":
+            return self._ngroup
         if name in _ROW_SELECTIONS and self._rows is None and not self._is_selected:
             raise NotImplementedError(
                 f"groupby: {name} of bins of a column is not supported, because the rows have the "
@@ -208,6 +229,25 @@ class Resampler(BinReductions):
         fills = [empty.iloc[0, at] for at in range(empty.shape[1])] if is_frame else [empty.iloc[0]]
         return self._labelled(result, fills)
 
+    def _rows_by_bin(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        """The rows of a method of groups, labelled by bin before their own labels."""
+        found = getattr(self._grouped, name)(*args, **kwargs)
+        table = found._table
+        layout, labels = table.layout, self._labels
+        capacity = layout.capacity_for(len(labels))
+        of_bins = index_from(narrowed(labels), capacity, layout).columns(capacity, layout)
+        bins, *others = table.index_columns()
+        levels = (*take_columns(of_bins, bins.data, layout), *others)
+        index = RowIndex(levels, (*labels.names, *table.index.names[1:]))
+        return found._like(table.replace(index=index))
+
+    def _ngroup(self, ascending: bool = True) -> Any:
+        """The number of the bin of each row; bins without rows have numbers, too."""
+        (bins,) = self._grouped._grouped.keys
+        numbers = self._grouped._source._make_series(bins.column, None)
+        numbers = numbers.astype("int64") if bins.column.valid is None else numbers
+        return numbers if ascending else (len(self._labels) - 1) - numbers
+
     def _labelled(self, result: Any, fills: Sequence[Any]) -> Any:
         """The results of the bins with rows, in a row for each bin; others have the fills."""
         table, labels = result._table, self._labels
@@ -314,8 +354,12 @@ class ResampleMethods(NDFrame):
         # Small numbers, whose groups need no search.
         keys = Column(codes, None if are_missing is None else ~are_missing)
         grouped = source.groupby(source._make_series(keys, name))
-        starts = functools.partial(starts_of_bins, ends.rename(name), rule, options)
-        return Resampler(grouped, labels.rename(name), rows, starts, on_host)
+
+        def starts() -> Any:
+            return as_times_of(column, starts_of_bins(ends.rename(name), rule, options))
+
+        labels = as_times_of(column, labels.rename(name))
+        return Resampler(grouped, labels, rows, starts, on_host)
 
     def asfreq(
         self, freq: object, method: object = None, how: object = None, normalize: bool = False,

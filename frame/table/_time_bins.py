@@ -81,6 +81,13 @@ def starts_of_bins(ends: pd.DatetimeIndex, rule: object, options: Options) -> An
     return times.resample(rule, **options).asfreq().index.as_unit(unit)
 
 
+def as_times_of(column: Column, labels: Any) -> Any:
+    """Labels of bins with the dtype of a column of times: pandas keeps the dtypes of Arrow."""
+    if column.type.family is None:
+        return labels
+    return labels.astype(column.type.nullable(column.data.dtype))
+
+
 def check_times_of_bins(column: Column) -> None:
     """Raises unless a column holds datetimes."""
     if column.kind == "timedelta":

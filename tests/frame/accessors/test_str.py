@@ -105,10 +105,33 @@ def test_columns_without_a_string(dtype):
     # A dictionary may have strings that no row has, and they must not change the columns.
     selected = from_pandas(data.astype(dtype)).iloc[[1, 1]]
     for series in (from_pandas(missing), selected):
-        for columns in (series.str.partition(), jax.jit(lambda s: s.str.rpartition("-"))(series)):
-            expected = pd.concat([missing.str.split(expand=True)[0]] * 3, axis=1, keys=range(3))
-            assert_same(columns, expected)
-    assert from_pandas(empty).str.partition().columns.tolist() == [0, 1, 2]
+        of_rows = missing.str.split(expand=True)[0]
+        assert_same(series.str.partition(), pd.concat([of_rows], axis=1, keys=range(1)))
+        inside_jit = jax.jit(lambda s: s.str.rpartition("-"))(series)
+        assert_same(inside_jit, pd.concat([of_rows] * 3, axis=1, keys=range(3)))
+    assert from_pandas(empty).str.partition().columns.tolist() == []
+
+
+OF_STRINGS = ["str", "object", "string", "string[pyarrow]", pd.ArrowDtype(pa.string())]
+
+
+@pytest.mark.parametrize("dtype", OF_STRINGS, ids=str)
+@pytest.mark.parametrize("strings", [[], ["", ""], ["", None], [None, None], ["a_b_c", "", "d"]])
+def test_parts_of_no_strings_and_of_empty_ones(dtype, strings):
+    series = pd.Series(strings, dtype=dtype, name="s")
+
+    def parts(s):
+        return (
+            s.str.partition("_"),
+            s.str.rpartition("_"),
+            *([] if dtype == "str" and strings == [None, None] else [s.str.partition("_", False)]),
+            s.str.rpartition("_", expand=True),
+        )
+
+    assert_parity(parts, series, ways=["eager", "mesh"])
+    if strings == [None, None]:
+        # The dtype does not depend on the strings: pandas has float64 of `str` without any.
+        assert from_pandas(series.astype("str")).str.partition("_", False).dtype == object
 
 
 def test_cat_puts_columns_together():

@@ -320,3 +320,73 @@ def test_absent_names_are_attribute_errors():
         assert not hasattr(bins, "no_such_method")
         assert_same(copy.copy(bins).sum(), bins.sum().to_pandas())
     assert_parity(lambda f: f.resample("D").x.sum(), timed(), ways=["eager"])
+
+
+@pytest.mark.parametrize("dtype", ["timestamp[ns][pyarrow]", "timestamp[us, UTC][pyarrow]"])
+def test_labels_of_arrow_times_are_arrow_times(dtype):
+    times = pd.date_range("2024", periods=7, freq="9h", tz="UTC" if "UTC" in dtype else None)
+    frame = pd.DataFrame({"t": pd.Series(times, dtype=dtype), "v": [5, 3, 1, 4, 2, 6.5, np.nan]})
+    labelled = frame.set_index("t")
+    assert_parity(
+        lambda f: (
+            f.resample("D").sum(), f.v.resample("2D").mean(), f.resample("D").size(),
+            f.resample("6h").ffill(), f.resample("6h").asfreq(), f.v.resample("6h").interpolate(),
+            f.v.resample("6h").nearest(), f.v.resample("D").ohlc(), f.resample("D").agg(["min"]),
+            f.groupby(pd.Grouper(freq="D")).sum(), f.iloc[::-1].v.resample("ME").max(),
+            f.groupby(pd.Grouper(freq="D")).v.value_counts(),
+        ),
+        labelled,
+        ways=["eager"],
+    )  # fmt: skip
+    missing = frame.assign(t=frame.t.where(frame.v != 3))
+    assert_parity(
+        lambda f: (f.resample("D", on="t").sum(), f.groupby(pd.Grouper(key="t", freq="D")).v.max()),
+        missing,
+        ways=["eager"],
+    )
+
+
+def counted():
+    times = pd.date_range("2024", periods=7, freq="19h", name="t").delete(3)
+    frame = {"x": ["a", "b", "a", "b", "b", "c"], "k": [1, 1, 2, 1, 2, 2]}
+    return pd.DataFrame({"t": times, **frame, "v": [1.5, 2, 1.5, 1.5, np.nan, 4]})
+
+
+@pytest.mark.parametrize("options", [{}, {"normalize": True}, {"sort": False}, {"dropna": False}])
+def test_values_of_bins_are_counted(options):
+    of_days, of_times = pd.Grouper(key="t", freq="2D"), pd.Grouper(freq="12h")
+    assert_parity(
+        lambda f: (
+            f.groupby(of_days)["x"].value_counts(**options),
+            f.groupby([of_days])["v"].value_counts(**options),
+            f.groupby(of_days).value_counts(**options),
+            f.groupby(of_days)[["x", "k"]].value_counts(**options),
+            f.iloc[[4, 2, 0, 5, 1, 3]].groupby(of_days)["k"].value_counts(**options),
+            f.set_index("t").groupby(of_times)["k"].value_counts(**options),
+            f.resample("2D", on="t")["x"].value_counts(**options),
+            f[:0].groupby(of_days)["x"].value_counts(**options),
+        ),
+        counted(),
+        ways=["eager"],
+    )
+    assert_parity(
+        lambda f: f.groupby(of_days)["x"].value_counts(**options), counted(), ways=["mesh"]
+    )
+    assert not hasattr(on_device(counted().set_index("t").x).resample("D"), "value_counts")
+
+
+def test_other_methods_of_groups_of_one_grouper():
+    frame, by = counted(), pd.Grouper(key="t", freq="D")
+    missing = frame.assign(t=frame.t.where(frame.v != 4))
+    for one in (frame, missing):
+        assert_parity(
+            lambda f: (
+                f.groupby(by)["v"].any(), f.groupby(by)[["k", "v"]].all(), f.groupby(by).v.skew(),
+                f.groupby(by)["k"].kurt(), f.groupby(by)["v"].nlargest(1),
+                f.groupby(by)["k"].nsmallest(2), f.groupby(by).ngroup(),
+                f.groupby(by)["x"].ngroup(ascending=False),
+            ),
+            one,
+            ways=["eager"],
+            ulps=8,
+        )  # fmt: skip

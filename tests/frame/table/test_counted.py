@@ -216,3 +216,33 @@ def test_plans_and_streams_keep_the_dtypes(tmp_path):
             expected = operation(frame)
             assert_same(operation(plan).collect(), expected)
             assert_same(operation(plan).collect(batch_rows=6), expected)
+
+
+def test_means_and_medians_of_periods():
+    periods = pd.PeriodIndex(
+        ["1969-10", "1969-11", "2024-01", "NaT", "2024-03", "1969-12", "NaT"], freq="M"
+    )
+    frame = pd.DataFrame({"k": [1, 1, 2, 3, 2, 1, 2], "p": periods, "x": range(7)})
+
+    def in_groups(f):
+        groups = f.groupby("k")
+        return (
+            groups.mean(), groups["p"].median(), groups.p.quantile(0.3), groups.quantile(0.75),
+            groups.agg({"p": ["min", "mean"], "x": "sum"}), groups.p.transform("mean"),
+            groups["p"].cummin(), groups["p"].cummax(), f.iloc[:2].groupby("k").p.mean(),
+            groups.p.mean(skipna=False),
+        )  # fmt: skip
+
+    assert_parity(in_groups, frame, ways=EVERYWHERE)
+    assert_parity(lambda f: f.pivot_table(index="k", values="p"), frame, ways=["eager"])
+    plan = on_device(frame).lazy().groupby("k").agg({"p": "mean"})
+    assert_same(plan.collect(), frame.groupby("k").agg({"p": "mean"}))
+    assert_parity(lambda s: (s.median(), s.quantile(0.3), s[:1].median()), frame.p, ways=["eager"])
+    assert_parity(lambda f: f[["p"]].median(), frame, ways=["eager"])
+    message = assert_same_error(lambda s: s.mean(), frame.p)
+    assert message == (
+        "mean is not implemented for PeriodArray since the meaning is ambiguous: column 'p' of "
+        "period[M]. Convert the periods to their first times by dt.to_timestamp() first."
+    )
+    for name in ("sum", "std", "var"):
+        assert_same_error(lambda f, name=name: getattr(f.groupby("k").p, name)(), frame)
