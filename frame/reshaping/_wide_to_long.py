@@ -11,6 +11,7 @@ import pandas as pd
 from ..table._arguments import given_frame, listed_labels
 from ..table._dtypes import narrowed
 from ..table._ndframe import FrameBase
+from ..table._nullable import is_nullable
 from ..table._tracing import is_traced
 from ..table._untyped import untyped_pandas
 
@@ -58,13 +59,9 @@ def wide_to_long(
         raise ValueError("the id variables need to uniquely identify each row")
     found = {stub: _suffixes(labels, stub, sep, suffix) for stub in stubs}
     suffixes = list(dict.fromkeys(one for of_stub in found.values() for one in of_stub))
-    if not suffixes:
-        raise NotImplementedError(
-            f"wide_to_long: no column has a label of {stubs} and a suffix of {suffix!r}. The "
-            f"columns are {labels}."
-        )
     wide = {label for of_stub in found.values() for label in of_stub.values()}
-    rest = sorted(label for label in labels if label not in wide)
+    others = frame._labels.index.difference(pd.Index(list(wide), dtype=frame._labels.index.dtype))
+    rest = list(others)
     result = None
     for stub in stubs:
         column = _melted(frame, found[stub], suffixes, rest if result is None else [], stub)
@@ -74,12 +71,20 @@ def wide_to_long(
             result[stub.rstrip(sep)] = column["value"]
     assert result is not None
     result = result.rename(columns={"value": stubs[0].rstrip(sep)})
-    result[j] = narrowed(pd.Series(_as_numbers(suffixes)).repeat(len(frame))).to_numpy()
+    numbers = _as_numbers(pd.Series(suffixes, dtype=frame._labels.index.dtype))
+    # A name of its own, because another column may have that of the level.
+    result[_LEVEL] = narrowed(numbers.repeat(len(frame))).array
     if len(ids) > 1:
         # As in pandas, the suffixes of a row stand together.
         order = np.arange(len(result)).reshape(len(suffixes), len(frame)).T.ravel()
         result = result.take(order)
-    return result.set_index([*ids, j])
+    result = result.set_index([*ids, _LEVEL]).rename_axis(index=[*ids, j])
+    shown = others[~others.isin(ids)].append(pd.Index([stub.rstrip(sep) for stub in stubs]))
+    return result.set_axis(shown, axis=1)
+
+
+# The column of suffixes until it is a level.
+_LEVEL = "\0level"
 
 
 def _suffixes(labels: Sequence[object], stub: str, sep: str, suffix: str) -> dict[str, str]:
@@ -107,8 +112,11 @@ def _melted(
     return wide.melt(rest, names, var_name="\0suffix").drop(columns=["\0suffix"])
 
 
-def _as_numbers(suffixes: list[str]) -> Any:
+def _as_numbers(suffixes: pd.Series) -> pd.Series:
+    """Suffixes as numbers, nullable ones for nullable strings; as they are if one is no number."""
+    if not len(suffixes):
+        return suffixes.astype("Int64" if is_nullable(suffixes.dtype) else "int64")
     try:
-        return np.asarray(untyped_pandas.to_numeric(np.array(suffixes, object)))
+        return untyped_pandas.to_numeric(suffixes)
     except (TypeError, ValueError):
-        return np.array(suffixes, object)
+        return suffixes.astype(object)

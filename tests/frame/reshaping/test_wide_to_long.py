@@ -47,9 +47,38 @@ def test_wrong_uses():
     assert_same_error(lambda f: reshaped(f, "X", i="id", j="n"), FRAME)
     assert_same_error(lambda f: reshaped(f.assign(id=1), "B", i="id", j="n", sep="_"), FRAME)
     assert_same_error(lambda f: reshaped(f, "B", i="none", j="n", sep="_"), FRAME)
-    with pytest.raises(NotImplementedError, match="no column has a label"):
-        wide_to_long(on_device(FRAME), "Z", i="id", j="n")
     with pytest.raises(NotImplementedError, match=r"inside jit.*melt\(\)"):
         jax.jit(lambda f: wide_to_long(f, "B", "id", "n", "_"))(on_device(FRAME[["id", "B_1"]]))
     with pytest.raises(TypeError, match="got DataFrame"):
         wide_to_long(FRAME, "B", i="id", j="n")
+
+
+def test_no_row_without_a_suffix():
+    frame = FRAME[["id", "X", "B_1", "q"]]
+    assert_parity(
+        lambda f: (
+            reshaped(f, "Z", i="id", j="n"),
+            reshaped(f, ["Z", "Y"], i=["id", "X"], j="n"),
+            reshaped(f, "B_", i="id", j="n", sep="_"),
+            reshaped(f[:0], "B", i="id", j="n", sep="_"),
+        ),
+        frame,
+        ways=["eager"],
+    )
+
+
+def test_names_and_dtypes_of_suffixes():
+    frame = FRAME[["id", "X", "B_1", "B_3"]]
+    assert_parity(
+        lambda f: (
+            reshaped(f, "B", i="id", j="X", sep="_"),
+            reshaped(f, "B", i="id", j=5, sep="_"),
+            reshaped(f, ["B", "B"], i="id", j="n", sep="_"),
+        ),
+        frame,
+        ways=["eager"],
+    )
+    # Suffixes of nullable labels are nullable integers.
+    for dtype in (object, "string"):
+        labelled = frame.set_axis(pd.Index(list(frame.columns), dtype=dtype), axis=1)
+        assert_parity(lambda f: reshaped(f, "B", i="id", j="n", sep="_"), labelled, ways=["eager"])
