@@ -4,9 +4,14 @@
 import math
 from typing import Any
 
+import jax
 import numpy as np
 
 from ._elementwise_rules import Equation, HostArray, HostStep, dtype_of, rule
+from ._kernel_calls import kernel_step
+
+# Calling the kernel takes longer than a few rows.
+_LEAST_GATHERED = 1 << 11
 
 
 @rule("broadcast_in_dim")
@@ -244,6 +249,11 @@ def _takes_rows(numbers: Any) -> bool:
     return tuple(map(tuple, fields)) == (first, first) and not any(batching)
 
 
+def _are_inside(row_ids: HostArray, num_rows: int) -> bool:
+    """Whether all row ids are those of rows."""
+    return not row_ids.size or (bool(row_ids.min() >= 0) and bool(row_ids.max() < num_rows))
+
+
 @rule("gather")
 def _gather(equation: Equation) -> HostStep | None:
     params = equation.params
@@ -268,15 +278,48 @@ def _gather(equation: Equation) -> HostStep | None:
         if fill is None:
             fill = np.iinfo(operand.dtype).min if kind == "i" else np.iinfo(operand.dtype).max
 
-    def step(x: HostArray, row_ids: HostArray) -> HostArray:
+    is_clipped = mode != "FILL_OR_DROP"
+    if len(operand.shape) == 1 and math.prod(shape) >= _LEAST_GATHERED:
+        step = _gather_by_kernel(operand, shape, is_clipped, fill)
+        if step is not None:
+            return step
+
+    def take(x: HostArray, row_ids: HostArray) -> HostArray:
         row_ids = row_ids[..., 0]
         if row_ids.dtype.kind == "u":  # NumPy takes large ones for negative.
             row_ids = np.minimum(row_ids, np.uint64(num_rows)).astype(np.int64)
         result = x.take(row_ids, 0, mode="clip")
-        if mode == "FILL_OR_DROP":
+        if not is_clipped:
             is_outside = (row_ids < 0) | (row_ids >= num_rows)
             if is_outside.any():
                 result[is_outside] = fill
+        return result.reshape(shape)
+
+    return take
+
+
+def _gather_by_kernel(
+    operand: Any, shape: tuple[int, ...], is_clipped: bool, fill: Any
+) -> HostStep | None:
+    """Rows of a column by the kernel of `gather_rows`, in half the time of NumPy's `take`."""
+    num_rows, dtype = operand.shape[0], operand.dtype
+    if dtype.isbuiltin != 1 or dtype.kind == "c" or num_rows >= np.iinfo(np.int32).max:
+        return None
+    of_ids, of_rows = (
+        jax.ShapeDtypeStruct((1, math.prod(shape)), np.dtype(one)) for one in (np.int32, dtype)
+    )
+    rows, fills = jax.ShapeDtypeStruct((1, num_rows), dtype), np.full(1, fill, dtype)
+    kernel = kernel_step("jaxframes_gather_rows_v1", [of_ids, rows, fills], [of_rows])
+    if kernel is None:
+        return None
+    # Row ids outside of these are no rows.
+    least, most = (0, num_rows - 1) if is_clipped else (-1, num_rows)
+
+    def step(x: HostArray, row_ids: HostArray) -> HostArray:
+        if is_clipped or row_ids.dtype != np.int32:
+            ends = np.iinfo(row_ids.dtype)
+            row_ids = row_ids.clip(max(least, ends.min), min(most, ends.max)).astype(np.int32)
+        (result,) = kernel(row_ids.reshape(of_ids.shape), x[None], fills)
         return result.reshape(shape)
 
     return step
@@ -304,11 +347,11 @@ def _scatter(equation: Equation) -> HostStep | None:
     def step(x: HostArray, row_ids: HostArray, rows: HostArray) -> HostArray:
         row_ids = row_ids.reshape(num_updates)
         rows = rows.reshape(num_updates, *x.shape[1:])
-        if mode == "CLIP":
-            row_ids = row_ids.clip(0, num_rows - 1)
-        else:
-            is_inside = (row_ids >= 0) & (row_ids < num_rows)
-            if not is_inside.all():
+        if not _are_inside(row_ids, num_rows):
+            if mode == "CLIP":
+                row_ids = row_ids.clip(0, num_rows - 1)
+            else:
+                is_inside = (row_ids >= 0) & (row_ids < num_rows)
                 row_ids, rows = row_ids[is_inside], rows[is_inside]
         result = x.copy()
         if combine is None:

@@ -160,6 +160,43 @@ def test_searches(dtype, side, method):
     assert_interprets(search, x, numbers(dtype, 1))
 
 
+@pytest.mark.parametrize("dtype", ["bool", *INTEGERS, *FLOATS])
+def test_selections_of_many_rows(dtype):
+    rng = np.random.default_rng(0)
+    num_rows = (1 << 14) + 5
+    # The bits of NaN and -0.0 are kept.
+    x = np.resize(numbers(dtype), num_rows)
+    y = rng.permutation(x)
+    late = np.arange(num_rows) == num_rows - 1
+    flags = [rng.random(num_rows) < share for share in (0.0, 0.5, 1.0)]
+
+    def selected(x, y, *flags):
+        one = lax.full_like(x, y[3])
+        pairs = [(x, y), (x, one), (one, y)]
+        return [lax.select(one, *pair) for one in flags for pair in pairs]
+
+    assert_interprets(selected, x, y, *flags, late, ~late)
+
+
+@pytest.mark.parametrize("mode", ["clip", "fill", "promise_in_bounds"])
+@pytest.mark.parametrize("ids", ["int8", "uint8", "int32", "uint32", "int64", "uint64"])
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float32"])
+def test_gathers_of_many_rows(dtype, ids, mode):
+    ends = np.iinfo(ids)
+    inside = np.resize(np.arange(100, dtype=ids), 5000)
+    outside = np.array([ends.min, ends.max, 120, 100], ids)
+    row_ids = inside if mode == "promise_in_bounds" else np.append(inside, outside)
+    rows = np.resize(numbers(dtype), 100)
+
+    def gathered(rows, row_ids):
+        take = functools.partial(rows.at[row_ids].get, mode=mode)
+        if mode == "fill":
+            return [take(), take(fill_value=1), rows.at[row_ids.reshape(2, -1)].get(mode=mode)]
+        return [take(), rows.at[row_ids.reshape(2, -1)].get(mode=mode)]
+
+    assert_interprets(gathered, rows, row_ids)
+
+
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "complex64"])
 def test_moves_of_other_dtypes(dtype):
     x = np.random.default_rng(0).normal(size=40).astype(dtype)
