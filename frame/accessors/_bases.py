@@ -11,7 +11,8 @@ from ._dt import DatetimeMethods, TimedeltaMethods
 from ._list import ListMethods, holds_lists, list_column
 from ._list_str import ListStringMethods
 from ._period import PeriodMethods
-from ._str import STRING_KINDS, StringMethods, kind_of_strings
+from ._str import StringMethods
+from ._string_columns import STRING_KINDS, kind_of_strings
 from ._struct import StructMethods
 
 

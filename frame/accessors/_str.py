@@ -7,151 +7,41 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeAlias
 
-import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ... import primitives
-from ..align._as_column import as_column
-from ..table._arguments import listed
-from ..table._by_pandas import by_pandas
-from ..table._column import NUMBER, Column, ColumnType, ListType, of_family
+from ..table._column import Column, ListType, of_family
 from ..table._column_labels import Labels
-from ..table._dictionary import Dictionary, UnencodedStrings, encode_each
-from ..table._distinct_values import code_counts, column_of_results, looked_up
+from ..table._dictionary import UnencodedStrings
+from ..table._distinct_values import code_counts, looked_up
 from ..table._from_host import column_from
-from ..table._host_column import HostColumn
-from ..table._layout import ONE_DEVICE
 from ..table._lists import column_of_lists
 from ..table._lists_on_host import lists_from_arrow
 from ..table._ndframe import SeriesBase
 from ..table._nullable import family_of
 from ..table._recode import (
-    as_string,
-    has_strings,
     look_up,
-    look_up_few,
     renumbered,
-    strings_at,
     unencoded,
 )
 from ..table._string_bytes import bytes_of_strings
 from ..table._table import Table
 from ..table._to_host import host_array
-from ..table._tracing import answered_at_once, at_once, is_traced
+from ..table._tracing import answered_at_once, is_traced
 from ..table._types import DtypeLike
 from ..table._unsupported import not_supported
-from ..table._user_functions import as_pandas
 from ._extractall import matches_of_rows
+from ._str_cat import concatenated
+from ._string_columns import (
+    lists_of_rows,
+    of_objects,
+    results_of_rows,
+    tuples_of_rows,
+    with_strings,
+)
 
 Method: TypeAlias = Callable[..., Any]
-# Kinds of values with string methods, as pandas infers them. Mixed values include strings.
-STRING_KINDS = ("string", "bytes", "mixed", "mixed-integer", "empty")
-
-
-def kind_of_strings(column: Column) -> str:
-    """The kind of the values, or of the categories that pandas' string methods accept."""
-    if column.kind == "number":
-        return {"b": "boolean", "f": "floating", "c": "complex"}.get(column.dtype.kind, "integer")
-    if column.kind in ("category", "object"):
-        assert column.type.dictionary is not None
-        kind = pd.api.types.infer_dtype(column.type.dictionary.values, skipna=True)
-        return kind if kind in STRING_KINDS else column.kind
-    return column.kind
-
-
-def _with_strings(column: Column) -> Column:
-    """Strings of categories, and objects as categories, as string methods see them."""
-    if column.kind == "object":
-        # Their values are no strings alone.
-        values: Any = column.type.dictionary
-        categories = Dictionary(pd.Index(values.values, dtype=object))
-        return Column(column.data, None, ColumnType("category", categories))
-    return as_string(column) if has_strings(column) else column
-
-
-def _column_of(column: Column, results: pd.Series, missing_result: object, rows: Table) -> Column:
-    """Looks up the result for each row's code; `missing_result` if it is a bool, for no code."""
-    if isinstance(missing_result, (bool, np.bool_)):
-        if results.dtype == np.bool_:
-            few = look_up_few(column, results.to_numpy(), missing_result)
-            if few is not None:
-                return HostColumn((few, None), NUMBER)
-            return Column(look_up(column.data, results.to_numpy(), np.bool_(missing_result)))
-        # Nullable flags are NA for no code, unless `na=` says what they are.
-        column, results = _with_result_of_none(column, results, missing_result)
-    if results.dtype == object:
-        kind = pd.api.types.infer_dtype(results, skipna=True)
-        if kind not in ("boolean", "string", "empty"):
-            return _column_of_objects(column, results, rows)
-        results = results if kind == "boolean" else results.astype("str")
-    few = _few_strings(column, results)
-    if few is not None:
-        return few
-    return looked_up(column_of_results(results, "str"), column.data, rows.num_rows, rows.layout)
-
-
-# So many strings take less time in Python than to be made an array of Arrow and ranked.
-MOST_SORTED = 256
-
-
-def _few_strings(column: Column, results: pd.Series) -> Column | None:
-    """The strings of few rows' codes, of a small dictionary; None if there is more to do."""
-    is_small = len(results) <= MOST_SORTED and column.family is None
-    dtype = results.dtype
-    # Those that Python stores, by an option of pandas, stay so.
-    if not is_small or dtype != "str" or getattr(dtype, "storage", None) != "pyarrow":
-        return None
-    strings = tuple(results)
-    if not all(type(string) is str for string in strings):
-        return None
-    new_codes, dictionary = encode_each(strings)
-    few = look_up_few(column, new_codes, np.int32(-1))
-    return None if few is None else HostColumn((few, None), ColumnType("string", dictionary))
-
-
-def _with_result_of_none(
-    column: Column, results: pd.Series, result: object
-) -> tuple[Column, pd.Series]:
-    """The results with one more, which rows without a code get."""
-    results = pd.concat([results, pd.Series([result], dtype=results.dtype)], ignore_index=True)
-    codes = jnp.where(column.data < 0, np.int32(len(results) - 1), column.data)
-    return column.with_arrays((codes, None)), results
-
-
-def _column_of_objects(column: Column, results: pd.Series, rows: Table) -> Column:
-    """Lists of strings as a column of lists, a list for each code; tuples as objects."""
-    lists = [result for result in results if isinstance(result, list)]
-    # Those of several groups of a pattern are tuples in lists, which would be lists in Arrow.
-    is_tuple = any(isinstance(one, tuple) for one in itertools.chain(lists, *lists))
-    if is_tuple or len(lists) < results.notna().sum():
-        return _column_of_tuples(column, results, rows)
-    arrow = pa.array(results, pa.large_list(pa.large_string()), from_pandas=True)
-    form = {
-        None: ListType(), "masked": ListType("nullable"),
-        "arrow": ListType("arrow", pa.list_(pa.string())),
-    }[column.family]  # fmt: skip
-    lists = lists_from_arrow(
-        arrow, form, rows.layout.capacity_for(len(arrow)), rows.layout, "str", column_from
-    )
-    if not arrow.null_count:
-        return column_of_lists(column.data, lists.lists, form)
-    numbers = np.where(arrow.is_null(), -1, np.arange(len(arrow)))
-    return column_of_lists(renumbered(column.data, numbers), lists.lists, form)
-
-
-def _column_of_tuples(column: Column, results: pd.Series, rows: Table) -> Column:
-    """The object of each row's code."""
-    if column.is_nullable:
-        column, results = _with_result_of_none(column, results, pd.NA)
-    return looked_up(_of_objects(results), column.data, rows.num_rows, rows.layout)
-
-
-def _of_objects(results: pd.Series) -> Column:
-    return column_from(results, ONE_DEVICE.capacity_for(len(results)), ONE_DEVICE)
-
-
 # Methods whose results are lists, also of no strings.
 OF_LISTS = ("split", "rsplit", "findall")
 # Methods whose results are tuples, unless they are columns.
@@ -209,7 +99,7 @@ class StringMethods:
         self._series = series
         column: Column = series._only
         self._holds_objects = column.kind == "object"
-        self._column = _with_strings(column)
+        self._column = with_strings(column)
 
     def __getitem__(self, key: object) -> Any:
         if isinstance(key, slice):
@@ -383,34 +273,14 @@ class StringMethods:
     ) -> Any:
         """Concatenates with strings of other columns row by row, or all strings into one.
 
-        Other joins than "left" run on the host.
+        Series and frames are aligned by label, others are taken by position. Other joins than
+        "left", and labels that repeat, run on the host.
 
         Differences from pandas:
-            Not supported inside `jit`, because the host concatenates each distinct pair.
+            Not supported inside `jit`, because the host concatenates each distinct pair. The index
+            of a frame is that of pandas, whose `str.cat` takes our series by position.
         """
-        if others is None:
-            if is_traced(self._series._table):
-                raise NotImplementedError(
-                    "str.cat: without others it is not supported inside jit. Call it outside jit."
-                )
-            return self._series.to_pandas().str.cat(sep=sep, na_rep=na_rep)
-        if join != "left":
-            theirs = [as_pandas(one) for one in others] if isinstance(others, list) else others
-            return by_pandas(
-                self._series, "str.cat: join=", "Align the series first.",
-                lambda data: data.str.cat(as_pandas(theirs), sep, na_rep, join),
-            )  # fmt: skip
-        if not len(others):
-            column = self._series._only if self._holds_objects else self._column
-            own: Any = self._series._with_column(column)
-            return own.fillna(np.nan if na_rep is None else na_rep)
-        if _are_strings(others):
-            # By position; a list of columns has series.
-            others = [pd.Series(list(others), dtype="str").array]
-        column = self._column
-        for other in listed(others):
-            column = _concatenated(column, other, self._series._table, sep or "", na_rep)
-        return self._series._with_column(column)
+        return concatenated(self._series, self._column, others, sep, na_rep, join)
 
     def _distinct(self) -> tuple[Column, pd.Series]:
         """The column of codes, and the string of each code."""
@@ -449,9 +319,9 @@ class StringMethods:
             ]
             return self._series._make_frame(columns, Labels(results.columns))
         if name in OF_LISTS and not self._holds_objects:
-            column = _column_of_objects(column, results, rows)
+            column = lists_of_rows(column, results, rows)
         elif name in OF_TUPLES and results.dtype == object and not self._holds_objects:
-            column = _column_of_tuples(column, results, rows)
+            column = tuples_of_rows(column, results, rows)
         else:
             missing_result = _missing_result(name, strings.dtype, args, kwargs)
             column = self._looked_up(column, results, missing_result)
@@ -462,8 +332,8 @@ class StringMethods:
         """The result of each row's code; those of objects stay objects."""
         rows = self._series._table
         if self._holds_objects and results.dtype == object:
-            return looked_up(_of_objects(results), column.data, rows.num_rows, rows.layout)
-        return _column_of(column, results, missing_result, rows)
+            return looked_up(of_objects(results), column.data, rows.num_rows, rows.layout)
+        return results_of_rows(column, results, missing_result, rows)
 
 
 def _missing_result(name: str, dtype: Any, args: Any, kwargs: Any) -> Any:
@@ -497,43 +367,3 @@ def used_codes(column: Column, table: Table, caller: str) -> np.ndarray:
         )
     counts = code_counts(column, table.num_rows, table.layout)
     return host_array(counts > 0)[: len(column.dictionary)]
-
-
-def _concatenated(
-    column: Column, other: object, table: Table, sep: str, na_rep: str | None
-) -> Column:
-    """Appends the strings of `other`, row by row."""
-    column = _with_strings(column) if column.kind == "object" else column
-    right = as_column(other, table, "others")
-    if right.kind not in ("string", "category", "object"):
-        raise TypeError(
-            "Concatenation requires list-likes containing only strings (or missing values). "
-            f"Offending values found in column of {right.dtype_name}"
-        )
-    right = _with_strings(right) if right.kind == "object" else as_string(right)
-    if is_traced(column.data, right.data, table.num_rows):
-        raise NotImplementedError(
-            "str.cat: the pairs of strings are not known inside jit. Call it outside jit."
-        )
-    keys = column.data, right.data
-    pairs = at_once(primitives.factorize, keys, num_valid=table.num_rows, **table.layout.on_mesh)
-    count = int(pairs.count)
-    # pandas raises for objects that are no strings, and gives the dtype of the left side.
-    sides = [
-        pd.Series(
-            one.dictionary.take(host_array(codes)[:count]),
-            dtype="str" if one.kind == "string" else object,
-        )
-        for one, codes in zip((column, right), pairs.unique_keys, strict=True)
-    ]
-    joined = sides[0].str.cat(sides[1], sep=sep, na_rep=na_rep)
-    if column.kind == "string":
-        return of_family(strings_at(jnp.asarray(pairs.group_ids), joined), column.family)
-    return looked_up(_of_objects(joined), pairs.group_ids, table.num_rows, table.layout)
-
-
-def _are_strings(others: object) -> bool:
-    """Whether values are the strings of one column, of which some may be missing."""
-    return isinstance(others, (list, tuple, pd.Index, np.ndarray)) and all(
-        isinstance(one, str) or (pd.api.types.is_scalar(one) and pd.isna(one)) for one in others
-    )

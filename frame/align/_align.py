@@ -12,6 +12,7 @@ import pandas as pd
 from ... import primitives
 from ...primitives.staging import tiered
 from ..table._column import Array, Column, in_dtype
+from ..table._column_labels import Labels
 from ..table._from_host import check_width
 from ..table._layout import Layout
 from ..table._ndframe import SeriesBase
@@ -140,6 +141,17 @@ def aligned_column(series: SeriesBase, table: Table) -> Column:
     row_ids = at_once(positions_of_labels, table, series._table)
     (column,) = take_columns([series._only], row_ids, table.layout, holes=True)
     return settled(column, table.num_rows)
+
+
+def repeats_labels(series: SeriesBase) -> bool:
+    """Whether two rows of a series have one label; False inside `jit`, where nothing is known."""
+    table = series._table
+    if table.index.is_range or is_traced(table.index, table.num_rows):
+        return False
+    of: Any = series
+    levels = table.index_columns()
+    rows = of._make_frame(levels, Labels.of(list(range(len(levels)))))
+    return bool(rows.duplicated().any())
 
 
 def positions_of_labels(target: Table, table: Table) -> Array:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import pandas as pd
 
-from ..align._align import in_capacity_of, positions_of_labels, same_labels
+from ..align._align import in_capacity_of, positions_of_labels, repeats_labels, same_labels
 from ..align._as_column import as_column
 from ..align._outer_align import align_tables
 from ..combining._concat_rows import common_columns
@@ -334,6 +334,7 @@ class SeriesReindexing(SeriesBase, Reindexing):
             >>> JaxSeries([1.0, None]).combine_first(JaxSeries([3.0, 4.0])).tolist()
             [1.0, 4.0]
         """
+        _check_distinct_labels(self, other)
         given = _numbers_of_categories(self, other)
         owners = given[0]._only, given[1]._only
         sides = (
@@ -350,6 +351,17 @@ class SeriesReindexing(SeriesBase, Reindexing):
             # pandas has the name of the union here, and elsewhere that of the left labels.
             table = table.replace(index=index.named((None,) * index.num_levels))
         return self._of(table.with_columns([column]), self._name)
+
+
+def _check_distinct_labels(series: Any, other: Any) -> None:
+    """Raises if labels repeat, unless both have the same ones and one dtype. Not inside `jit`."""
+    if series.dtype == other.dtype and same_labels(series._table, other._table):
+        return
+    if repeats_labels(series) or repeats_labels(other):
+        raise ValueError(
+            "cannot reindex on an axis with duplicate labels: combine_first got labels that "
+            "repeat. Keep one row of each first, by groupby(level=0).first()."
+        )
 
 
 def _rows_of(series: Any, beside: Any) -> Array | None:

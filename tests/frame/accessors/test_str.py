@@ -276,3 +276,37 @@ def test_cat_takes_the_strings_of_a_list_by_position():
     others = (["x", "y"], ["x", None], pd.Index(["x", "y"]), np.array(["x", "y"], object))
     for other in others:
         assert_parity(lambda s, o=other: s.str.cat(o, na_rep="-"), strings, ways=["eager"])
+
+
+LABELS = {
+    "equal": ["a", "b", "c"], "another order": ["c", "a", "b"], "some": ["c", "q"], "none": [],
+    "repeated": ["a", "a", "b"], "range": None,
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:str.cat. labels that repeat:pandas.errors.PerformanceWarning")
+@pytest.mark.parametrize("labels", LABELS)
+def test_cat_aligns_by_label(labels):
+    text = pd.Series(["x", None, "z"], ["a", "b", "c"], name="text")
+    texts = ["k", "l", None][: 3 if LABELS[labels] is None else len(LABELS[labels])]
+    other = pd.Series(texts, LABELS[labels], dtype="str")
+
+    def together(a, b):
+        return (
+            a.str.cat(b),
+            a.str.cat(b, sep="-", na_rep="?"),
+            a.str.cat([b, b]),
+            a.str.cat(b.to_frame("k")),
+            a.str.cat(b.to_frame("k").assign(l=b), sep="+", na_rep=""),
+            *([b.str.cat(a)] if len(b) else []),
+        )
+
+    assert_parity(together, text, other, ways=["eager"])
+
+
+def test_wrong_uses_of_cat():
+    text = pd.Series(["x", None, "z"])
+    message = assert_same_error(lambda s: s.str.cat(["u", "v"]), text)
+    assert message.endswith("as the calling Series/Index: str.cat got 2 and 3 values.")
+    assert_same_error(lambda s: s.str.cat(np.array(["u"], object)), text)
+    assert "sep" in assert_same_error(lambda s: s.str.cat("-"), text)

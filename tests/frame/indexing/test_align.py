@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from frame_examples import mixed_frame
-from frame_parity import assert_parity, assert_same, on_device
+from frame_parity import assert_parity, assert_same, assert_same_error, on_device
 
 LEFT = pd.DataFrame({"x": [1, 2], "y": [1.0, np.nan]}, index=[2, 1])
 RIGHT = pd.DataFrame({"x": [5, 6], "z": ["a", "b"], "w": [True, False]}, index=[1, 3])
@@ -130,3 +130,27 @@ def test_names_of_aligned_labels_are_those_of_the_left(labels):
 def test_rows_keep_their_order_beside_a_frame_of_nothing(other):
     frame = pd.DataFrame({"x": [1.0, 2.0, None]}, index=["b", "a", "c"])
     assert_parity(lambda f, g: f.combine_first(g), frame, other, ways=["eager"])
+
+
+def test_combine_first_of_labels_that_repeat():
+    one = pd.Series([1.0, np.nan, 3.0], ["a", "a", "b"], name="x")
+    other = pd.Series([9.0, 8.0, 7.0], ["a", "b", "c"], name="x")
+
+    def combined(f, g):
+        return f.combine_first(g)
+
+    for sides in ((one, other), (other, one), (one, other[:0]), (one, one[:1]), (one[:0], one)):
+        assert assert_same_error(combined, *sides) == (
+            "cannot reindex on an axis with duplicate labels: combine_first got labels that "
+            "repeat. Keep one row of each first, by groupby(level=0).first()."
+        )
+    # Of labels that are the same, and of frames, pandas has a result.
+    assert_parity(combined, one, one * 2, ways=["eager"])
+    assert_same_error(combined, one, one.astype("Float64"))
+    for sides in ((one, other), (other, one), (one, one * 2)):
+        frames = [side.to_frame() for side in sides]
+        assert_parity(combined, *frames, ways=["eager"])
+    levels = pd.Series([1.0, np.nan], pd.MultiIndex.from_tuples([("a", 1), ("a", 1)]))
+    assert_same_error(combined, levels, levels[:1])
+    distinct = levels.set_axis(pd.MultiIndex.from_tuples([("a", 1), ("a", 2)]))
+    assert_parity(combined, distinct, distinct[:1], ways=["eager"])
