@@ -5,12 +5,17 @@ import dataclasses
 from collections.abc import Hashable
 from typing import Any
 
+import pandas as pd
+
 from ..plan._declared import dtype_names
 from ..plan._declared import in_dtypes as in_declared_dtypes
 from ..plan._expression import Expression
 from ..plan._node import Call
 from ..reductions._reduce_columns import ENDS, is_of_doubles
+from ..reductions._results import result_type, table_of_series
+from ..table._column import of_family
 from ..table._ndframe import SeriesBase
+from ..table._to_host import to_host
 from ..table._types import Options
 from ._groups import REDUCTIONS as MERGEABLE
 from ._groups import grouping, in_dtypes
@@ -19,6 +24,9 @@ from ._spilling_groups import SpillingGroups
 from ._stage import Stage, applied, unstreamed, whole_stage
 from ._state_stages import keyed_columns
 from ._steps import Steps
+
+# Reductions whose results are counts and flags.
+_PLAIN = ("count", "nunique", "any", "all")
 
 
 def reduced_column(node: Call, stage: Stage, batch_rows: int, steps: Steps) -> Stage:
@@ -95,12 +103,21 @@ def reduced_stage(
         outputs = rows[[f"o{position}" for position in range(len(labels))]]
         templates = getattr(keyed.groupby("k"), method)(**options)._table.columns
         columns = in_dtypes(outputs._table.columns, templates, outputs._table)
+        if method in _PLAIN:
+            # Groups of nullable values have nullable results, all rows have others.
+            sources = (stage.empty if is_series else stage.empty[labels])._table.columns
+            types = [result_type(source.type, method) for source in sources]
+            sides = zip(columns, types, strict=True)
+            columns = [of_family(column, type.family) for column, type in sides]
         if is_series:
-            return outputs._make_series(columns[0], None, outputs._table).max()
+            value = outputs._make_series(columns[0], None, outputs._table).max()
+            return int(value) if method == "nunique" else value
         one_row = outputs._make_frame(columns, stage.empty[labels]._labels)
         if node.empty.dtype == object and method not in ENDS:
             # Each result keeps its type.
-            return one_row.astype(object).iloc[0].rename(None)
+            results = [to_host(column, 1)[0] for column in columns]
+            row = pd.Series(results, stage.empty[labels]._labels.index, dtype=object)
+            return outputs.series_class._of(table_of_series(row), None)
         reduced = one_row.max()
         if method in ENDS and node.empty.dtype != object:
             # Those of no rows, which the plan knows, are NaN.

@@ -5,16 +5,20 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from ..combining._concat import stacked
 from ..plan._node import Call, Node
 from ..sorting._value_counts import counts_missing_last
 from ..table._arguments import listed
-from ..table._column import of_family
+from ..table._column import Column, of_family
 from ..table._column_labels import Labels
+from ..table._from_host import column_from
 from ..table._holes import with_holes_elsewhere
 from ..table._ndframe import SeriesBase
-from ..table._object_functions import as_objects
+from ..table._object_functions import as_objects, host_series
+from ..table._recode import look_up
+from ..table._table import Table
 from ..table._types import Options
 from ._by_key import keys_of, reduced
 from ._distinct import NumberedDistinctRows
@@ -184,9 +188,13 @@ def counted(node: Call, stage: Stage, batch_rows: int, steps: Steps) -> Stage:
     if any(column.kind == "category" for column in columns) or arguments.get("bins") is not None:
         raise unstreamed("value_counts of categories or bins")
     keys = [f"k{position}" for position in range(len(labels))]
-    is_ascending = bool(arguments.get("ascending", False))
     dropna = arguments.get("dropna", True)
-    grouping = Grouping(tuple(keys), (), (Output(0, "size"),), dropna, is_numbered=True)
+    # Keys of groups have one missing value, objects have several.
+    has_nulls = is_series and not dropna and columns[0].kind == "object"
+    is_ascending = bool(arguments.get("ascending", False))
+    grouping = Grouping(
+        (*keys, *([_NULL] if has_nulls else ())), (), (Output(0, "size"),), dropna, is_numbered=True
+    )
     # Equal counts are in the order of the first rows.
     by, directions = (ROW,), (True,)
     flags_missing = is_series and not dropna and counts_missing_last(columns[0])
@@ -195,7 +203,14 @@ def counted(node: Call, stage: Stage, batch_rows: int, steps: Steps) -> Stage:
     if arguments.get("sort", True):
         by, directions = ("o0", *by), (is_ascending, *directions)
     order = Order(by, directions)
-    keyed = applied(lambda batch: keyed_columns(batch, labels, keys), stage, empty)
+
+    def keyed_rows(batch: Any) -> Any:
+        rows = keyed_columns(batch, labels, keys)
+        if not has_nulls:
+            return rows
+        return rows.assign(**{_NULL: rows._make_series(_nulls_of(batch._only), _NULL)})
+
+    keyed = applied(keyed_rows, stage, empty)
     step, layout = steps.following(empty._layout), empty._layout
     # The total is that of the frames that pass, so these are not left out.
     ordering = Step(layout) if arguments.get("normalize") else steps.following(layout)
@@ -224,6 +239,10 @@ def counted(node: Call, stage: Stage, batch_rows: int, steps: Steps) -> Stage:
         counts = counts._with_column(of_family(counts._only, node.empty._only.family))
         table = counts._table
         index = table.index.named(node.empty._table.index.names)
+        if has_nulls:
+            nulls = rows[_NULL].to_numpy()
+            labels = as_objects(index.levels[0], table.num_rows, "value_counts")
+            index = index.with_stored([_with_nulls(labels, nulls, table)])
         if is_series and columns[0].is_bool and columns[0].valid is not None:
             # Missing bools in rows that are left out make objects of the others.
             index = index.with_stored([with_holes_elsewhere(index.levels[0])])
@@ -240,6 +259,29 @@ def counted(node: Call, stage: Stage, batch_rows: int, steps: Steps) -> Stage:
     return Stage(
         lambda: in_labels_of_objects(joined(pieces(), node.empty)), True, node.empty, pieces
     )
+
+
+# The second key: the kind of missing object, its position in `_NULLS` from 1 on; 0 for a value.
+_NULL = "k1"
+_NULLS = (None, np.nan, pd.NaT, pd.NA)
+
+
+def _nulls_of(column: Column) -> Column:
+    """The kind of missing object of each row."""
+    objects: Any = column.type.dictionary
+    kinds = np.zeros(len(objects), np.int8)
+    for at in np.flatnonzero(pd.isna(objects.values)):
+        found = (number for number, null in enumerate(_NULLS, 1) if objects.values[at] is null)
+        kinds[at] = next(found, _NULLS.index(np.nan) + 1)
+    return Column(look_up(column.data, kinds, np.int8(_NULLS.index(np.nan) + 1)))
+
+
+def _with_nulls(labels: Column, nulls: np.ndarray, table: Table) -> Column:
+    """Labels that are objects, with the missing object of each kind."""
+    objects = host_series(labels, table.num_rows).to_numpy(object, copy=True)
+    for number, null in enumerate(_NULLS, 1):
+        objects[nulls == number] = null
+    return column_from(pd.Series(objects, dtype=object), labels.capacity, table.layout)
 
 
 # The column that sorts the missing value behind equal counts.

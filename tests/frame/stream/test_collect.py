@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from frame_parity import assert_same
-from jaxframes.frame import col, concat, from_pandas, scan_arrow, scan_csv, scan_parquet
+from jaxframes.frame import col, concat, from_arrow, from_pandas, scan_arrow, scan_csv, scan_parquet
 
 
 def rows(num_rows=300):
@@ -190,6 +190,53 @@ def test_counts_of_objects_have_labels_of_objects(values, batch_rows):
         if batch_rows == 2 and "a" in values:
             continue  # Arrow has no type for numbers beside strings on disk.
         assert_same(counts.collect(batch_rows=batch_rows), series.value_counts(**options))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[None] * 4, [None, np.nan, None, "a"], [pd.NaT, None, pd.NA, pd.NaT], ["b", np.nan, "b", "a"]],
+)
+def test_counts_of_missing_objects_keep_their_labels(values):
+    series = pd.Series(values, dtype=object, name="v")
+    for options in ({}, {"ascending": True, "normalize": True}):
+        plan = from_pandas(series.to_frame()).lazy().v.value_counts(dropna=False, **options)
+        expected = series.value_counts(dropna=False, **options)
+        got = plan.collect(batch_rows=3)
+        assert_same(got, expected)
+        assert list(map(repr, got.index)) == list(map(repr, expected.index))
+
+
+def test_counts_of_a_null_column_of_arrow():
+    table = pa.table({"n": pa.nulls(3), "x": [1, 2, 1]})
+    series = table.to_pandas().n
+    plan = from_arrow(table).lazy().n
+    for ways in ({}, {"batch_rows": 1}, {"batch_rows": 2}):
+        counts = plan.value_counts(dropna=False).collect(**ways)
+        assert_same(counts, series.value_counts(dropna=False))
+        assert_same(plan.value_counts().collect(**ways), series.value_counts())
+
+
+def test_reductions_over_batches_have_the_types_of_eager_ones():
+    frame = pd.DataFrame(
+        {
+            "b": [1, 2, 3], "c": [1.0, 2.0, None], "t": ["a_b", "c", None],
+            "s": pd.Series(["a_b", "c", "d"], dtype=object),
+            "i": pd.Series([1, None, 3], dtype="Int64"),
+            "a": pd.Series([1, None, 3], dtype="int64[pyarrow]"),
+        }
+    )  # fmt: skip
+    plan = from_pandas(frame).lazy()
+    for columns in (["b", "t"], ["b", "s"], ["b", "a", "i", "c"], ["b", "c"], ["b"]):
+        for name in ("sum", "max", "count", "nunique", *(["mean"] if len(columns) != 2 else [])):
+            expected = getattr(frame[columns], name)()
+            got = getattr(plan[columns], name)().collect(batch_rows=1).to_pandas()
+            assert_same(got, expected)
+            assert [type(one) for one in got] == [type(one) for one in expected], (columns, name)
+    for column in frame:
+        for name in ("nunique", "count"):
+            got = getattr(plan[column], name)().collect(batch_rows=2)
+            expected = getattr(frame[column], name)()
+            assert (got, type(got)) == (expected, type(expected))
 
 
 @pytest.mark.parametrize("values", [[3, 1, None, 2], [3.5, None, 1, 2], [True, None, False, True]])
