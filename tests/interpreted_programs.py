@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs on the interpreter of small arrays, beside XLA's."""
 
+import pickle
+
 import jax
 import numpy as np
+from jaxframes.primitives.tiers._entry import interpret
 from jaxframes.primitives.tiers._program import Program
-from jaxframes.primitives.tiers._tiered import interpret
 
 
 def numbers(dtype, seed=0):
@@ -27,6 +29,9 @@ def assert_interprets(function, *operands):
     expected = jax.tree.leaves(jax.jit(function)(*operands))
     program = Program(jax.jit(function).trace(*operands).jaxpr)
     assert_same_bits(interpret(program, jax.tree.leaves(operands)), expected)
+    # As another process has it.
+    kept = pickle.loads(pickle.dumps(program))
+    assert_same_bits(interpret(kept, jax.tree.leaves(operands)), expected)
 
 
 def assert_interprets_apart(function, *operands):

@@ -13,8 +13,9 @@ import numpy as np
 from ..contract._scan_operators import NAMED_OPERATORS
 from ..kernels.scan._segmented_scan import KERNEL_DTYPES
 from ._elementwise_rules import HostArray, HostStep
+from ._entry import interpret
 from ._kernel_calls import kernel_step
-from ._tiered import interpret, is_debugging
+from ._tiered import is_debugging
 
 
 def sum_on_host(numbers: HostArray, num_valid: int) -> np.generic | None:

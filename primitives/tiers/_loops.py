@@ -46,24 +46,54 @@ class Loop(NamedTuple):
     is_apart: bool
 
 
+class _Scan(NamedTuple):
+    """The loop of a `scan` for NumPy: the body, and the shape and dtype of each stacked result."""
+
+    body: Body
+    length: int
+    is_reversed: bool
+    num_consts: int
+    num_carried: int
+    stacked: list[tuple[tuple[int, ...], np.dtype]]
+
+    def __call__(self, *arrays: HostArray) -> list[HostArray]:
+        num_carried = self.num_carried
+        consts, rest = arrays[: self.num_consts], arrays[self.num_consts :]
+        carried, rows = list(rest[:num_carried]), rest[num_carried:]
+        results = [np.empty(shape, dtype) for shape, dtype in self.stacked]
+        for trip in range(self.length)[:: -1 if self.is_reversed else 1]:
+            values = self.body([*consts, *carried, *(row[trip] for row in rows)])
+            carried = values[:num_carried]
+            for result, value in zip(results, values[num_carried:], strict=True):
+                result[trip] = value
+        return [*carried, *results]
+
+
+class _While(NamedTuple):
+    """The loop of a `while` for NumPy."""
+
+    condition: Body
+    body: Body
+    num_condition: int
+    num_body: int
+
+    def __call__(self, *arrays: HostArray) -> list[HostArray]:
+        of_condition, rest = arrays[: self.num_condition], arrays[self.num_condition :]
+        of_body, carried = rest[: self.num_body], list(rest[self.num_body :])
+        while self.condition([*of_condition, *carried])[0]:
+            carried = self.body([*of_body, *carried])
+        return carried
+
+
 def scan_loop(equation: Equation, body_of: Callable[[ClosedJaxpr], Body]) -> Loop:
     """The loop of a `scan`; `body_of` makes a program of its body."""
     params = equation.params
     length, is_reversed = params["length"], params["reverse"]
     num_consts, num_carried = scan_counts(params)
     body = body_of(params["jaxpr"])
-    stacked = [v.aval for v in equation.outvars[num_carried:]]
-
-    def step(*arrays: HostArray) -> list[HostArray]:
-        consts, carried = arrays[:num_consts], list(arrays[num_consts:][:num_carried])
-        rows = arrays[num_consts + num_carried :]
-        results = [np.empty(aval.shape, aval.dtype) for aval in stacked]
-        for trip in range(length)[:: -1 if is_reversed else 1]:
-            values = body([*consts, *carried, *(row[trip] for row in rows)])
-            carried = values[:num_carried]
-            for result, value in zip(results, values[num_carried:], strict=True):
-                result[trip] = value
-        return [*carried, *results]
+    avals = [v.aval for v in equation.outvars[num_carried:]]
+    stacked = [(aval.shape, aval.dtype) for aval in avals]
+    step = _Scan(body, length, is_reversed, num_consts, num_carried, stacked)
 
     def bind(operands: list[Any], zero: Any) -> list[Any]:
         consts, rest = operands[:num_consts], operands[num_consts:]
@@ -86,12 +116,7 @@ def while_loop(equation: Equation, body_of: Callable[[ClosedJaxpr], Body]) -> Lo
     condition, body = (body_of(params[name]) for name in ("cond_jaxpr", "body_jaxpr"))
     num_condition, num_body = params["cond_nconsts"], params["body_nconsts"]
 
-    def step(*arrays: HostArray) -> list[HostArray]:
-        of_condition, rest = arrays[:num_condition], arrays[num_condition:]
-        of_body, carried = rest[:num_body], list(rest[num_body:])
-        while condition([*of_condition, *carried])[0]:
-            carried = body([*of_body, *carried])
-        return carried
+    step = _While(condition, body, num_condition, num_body)
 
     def bind(operands: list[Any], zero: Any) -> list[Any]:
         of_condition, rest = operands[:num_condition], operands[num_condition:]

@@ -20,6 +20,7 @@ from ._equal_rounding import (
     calculated_by_loop,
     dtype_of_value,
 )
+from ._kept_steps import function_of_kept, kept_function, kept_value, value_of_kept
 from ._loops import scan_loop, while_loop
 from ._rounding import as_it_is, constant_for_xla, divided_apart, rounded
 
@@ -35,6 +36,8 @@ _CALLS = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_
           "custom_vmap_call", "custom_partitioning", "remat", "checkpoint", "remat2")  # fmt: skip
 # The elements of constants that are calculated while a program is prepared.
 _MOST_FOLDED = 4096
+# The attributes of a program that its calls need.
+_OF_CALLS = ("_inputs", "_input_dtypes", "_outputs", "seconds", "num_steps", "is_apart")
 _FOLDING = ("broadcast_in_dim", "reshape", "convert_element_type", "squeeze")
 
 
@@ -49,9 +52,22 @@ class _Call(NamedTuple):
     results: tuple[int, ...]
     dtypes: tuple[np.dtype, ...]
     seconds: float
+    equation: Equation
     # The equation for XLA, and the positions of the operands that it must not join with it.
     bind: "Callable[[list[Any], Any], Any]"
     apart: tuple[int, ...] = ()
+
+
+class _Branches(NamedTuple):
+    """A conditional for NumPy. A branch that cannot be interpreted raises when it is taken."""
+
+    programs: "Sequence[Program | NotInterpretable]"
+
+    def __call__(self, index: HostArray, *arrays: HostArray) -> list[HostArray]:
+        program = self.programs[min(max(int(index), 0), len(self.programs) - 1)]
+        if isinstance(program, NotInterpretable):
+            raise program
+        return program(arrays)
 
 
 class Program:
@@ -115,6 +131,20 @@ class Program:
             for slot in last_used:
                 values[slot] = None
         return [values[slot] for slot in self._outputs]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What `__call__` needs: another process can run the program, but not `replay` it."""
+        steps = [
+            (kept_function(call.function, call.equation), *rest)
+            for call, (_, *rest) in zip(self._calls, self._steps, strict=True)
+        ]
+        attributes = {name: getattr(self, name) for name in _OF_CALLS}
+        return attributes | {"_values": list(map(kept_value, self._values)), "_steps": steps}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._values = list(map(value_of_kept, self._values))
+        self._steps = [(function_of_kept(kept), *rest) for kept, *rest in self._steps]
 
     def _is_wide(self) -> bool:
         """Whether a value has 64 bits."""
@@ -273,7 +303,7 @@ class Program:
         bind = functools.partial(as_it_is, equation) if bind is None else bind
         given = tuple(operands), tuple(results)
         self._is_changed |= bool(apart)
-        self._calls.append(_Call(function, *given, dtypes, seconds, bind, apart))
+        self._calls.append(_Call(function, *given, dtypes, seconds, equation, bind, apart))
         self._proof.add(equation, operands if seen is None else seen, results)
         return results
 
@@ -290,12 +320,6 @@ class Program:
             _program_or_reason(branch, before, constant, self._keeps_apart) for branch in branches
         ]
 
-        def step(index: HostArray, *arrays: HostArray) -> list[HostArray]:
-            program = programs[min(max(int(index), 0), len(programs) - 1)]
-            if isinstance(program, NotInterpretable):
-                raise program
-            return program(arrays)
-
         def bind(operands: list[Any], zero: Any) -> Any:
             index, *arrays = operands
             calls = [
@@ -310,6 +334,7 @@ class Program:
         # The usual branch is the cheap one.
         seconds = min(program.seconds for program in possible)
         is_apart = any(program.is_apart for program in possible)
+        step = _Branches(programs)
         results = self._append(
             step, seconds, equation, [index, *operands], bind=bind if is_apart else None
         )

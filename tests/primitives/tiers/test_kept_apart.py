@@ -8,7 +8,7 @@ import pytest
 from interpreted_programs import assert_interprets_apart, numbers
 from jax import lax
 from jaxframes.primitives import backend, staging
-from jaxframes.primitives.tiers import _background, _tiered
+from jaxframes.primitives.tiers import _background, _entry, _tiered
 
 pytestmark = pytest.mark.skipif(backend().cpu != "native", reason="interpreted with the kernels")
 
@@ -95,8 +95,9 @@ def test_programs_of_several_steps(seed):
 
 @pytest.mark.parametrize("wrap", [np.asarray, jnp.asarray])
 def test_a_result_is_the_same_before_and_after_the_program_is_compiled(monkeypatch, wrap):
-    monkeypatch.setattr(_tiered, "mode", lambda: "auto")
-    monkeypatch.setattr(_tiered.Entry, "compile_seconds", 1e9)
+    for module in (_tiered, _entry):
+        monkeypatch.setattr(module, "mode", lambda: "auto")
+    monkeypatch.setattr(_entry.Entry, "compile_seconds", 1e9)
 
     @staging.tiered
     def standard(x, count, *, scale):
@@ -107,7 +108,7 @@ def test_a_result_is_the_same_before_and_after_the_program_is_compiled(monkeypat
     first = standard(x, 7, scale=0.3)
     (entry,) = standard._entries.values()
     assert entry.compiled is None
-    monkeypatch.setattr(_tiered.Entry, "compile_seconds", 0.0)
+    monkeypatch.setattr(_entry.Entry, "compile_seconds", 0.0)
     standard(x, 7, scale=0.3)
     _background.wait_until_compiled()
     assert entry.compiled is not None
@@ -125,7 +126,7 @@ def test_devices_are_kept():
     device = jax.devices()[-1]
     product = staging.tiered(lambda x: x * x + 1 / x)
     x = jax.device_put(np.arange(1.0, 9.0), device)
-    results = [product(x) for _ in range(_tiered._MOST_INTERPRETED_CALLS + 2)]
+    results = [product(x) for _ in range(_entry._MOST_INTERPRETED_CALLS + 2)]
     _background.wait_until_compiled()
     assert product(x).devices() == results[-1].devices() == {device}
 

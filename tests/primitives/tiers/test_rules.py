@@ -11,9 +11,9 @@ from interpreted_programs import assert_interprets, numbers
 from jax import lax
 from jax.extend.core import ClosedJaxpr
 from jaxframes.primitives import backend
+from jaxframes.primitives.tiers._entry import interpret
 from jaxframes.primitives.tiers._equal_rounding import NotInterpretable
 from jaxframes.primitives.tiers._program import Program
-from jaxframes.primitives.tiers._tiered import interpret
 
 pytestmark = pytest.mark.skipif(backend().cpu != "native", reason="interpreted with the kernels")
 

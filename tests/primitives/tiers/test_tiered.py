@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jaxframes.primitives import backend, local, staging
-from jaxframes.primitives.tiers import _background, _placing, _recent, _tiered
+from jaxframes.primitives.tiers import _background, _entry, _placing, _recent, _tiered
 from jaxframes.shardings import make_mesh, row_sharded
 
 pytestmark = pytest.mark.skipif(backend().cpu != "native", reason="interpreted with the kernels")
@@ -19,7 +19,8 @@ pytestmark = pytest.mark.skipif(backend().cpu != "native", reason="interpreted w
 
 @pytest.fixture(params=["auto", "compiled", "interpreted"], autouse=True)
 def mode(request, monkeypatch):
-    monkeypatch.setattr(_tiered, "mode", lambda: request.param)
+    for module in (_tiered, _entry):
+        monkeypatch.setattr(module, "mode", lambda: request.param)
     return request.param
 
 
@@ -175,14 +176,14 @@ def test_kernels_of_the_library():
 def test_calls_move_to_the_compiled_program(monkeypatch, mode):
     count = staging.tiered(lambda x: (x > 2).sum())
     x = jnp.arange(10)
-    monkeypatch.setattr(_tiered.Entry, "compile_seconds", 1e9)
+    monkeypatch.setattr(_entry.Entry, "compile_seconds", 1e9)
     for _ in range(3):
         assert int(count(x)) == 7
     if mode == "compiled":
         return
     entry = only_entry(count)
     assert (entry.compiled is None, entry.program is None) == (True, False)
-    monkeypatch.setattr(_tiered.Entry, "compile_seconds", 0.0)
+    monkeypatch.setattr(_entry.Entry, "compile_seconds", 0.0)
     assert int(count(x)) == 7
     _background.wait_until_compiled()
     assert (entry.compiled is None) == (mode == "interpreted")
@@ -222,9 +223,9 @@ def test_programs_that_are_called_often_move_if_they_take_longer(monkeypatch, mo
         return
     count = staging.tiered(lambda x: (x > 3).sum())
     x = jnp.arange(10)
-    monkeypatch.setattr(_tiered.Entry, "compile_seconds", 1e9)
-    monkeypatch.setattr(_tiered, "_DISPATCH_SECONDS", 0.0 if is_slow else 1e9)
-    for _ in range(_tiered._MOST_INTERPRETED_CALLS):
+    monkeypatch.setattr(_entry.Entry, "compile_seconds", 1e9)
+    monkeypatch.setattr(_entry, "_DISPATCH_SECONDS", 0.0 if is_slow else 1e9)
+    for _ in range(_entry._MOST_INTERPRETED_CALLS):
         assert int(count(x)) == 6
     entry = only_entry(count)
     assert entry.compiled is None
@@ -245,7 +246,7 @@ def test_programs_are_given_back(monkeypatch, mode):
     if mode == "compiled":
         pytest.skip("jax.jit keeps its own programs")
     recent = _recent.Recent(lambda: 3)
-    monkeypatch.setattr(_tiered, "compiled_entries", recent)
+    monkeypatch.setattr(_entry, "compiled_entries", recent)
     exponential = staging.tiered(jnp.exp)
     assert exponential(jnp.zeros(9)).tolist() == [1.0] * 9
     first = only_entry(exponential)
@@ -268,8 +269,8 @@ def test_a_process_ends_while_programs_wait_for_the_compiler():
     script = (
         "import jax.numpy as jnp\n"
         "from jaxframes.primitives import staging\n"
-        "from jaxframes.primitives.tiers import _tiered\n"
-        "_tiered.Entry.compile_seconds = 0.0\n"
+        "from jaxframes.primitives.tiers import _entry\n"
+        "_entry.Entry.compile_seconds = 0.0\n"
         "f = staging.tiered(lambda x: jnp.sort(x) + 1)\n"
         "for rows in range(1, 40): f(jnp.arange(rows))\n"
         "print('done')\n"
@@ -305,8 +306,8 @@ def test_an_import_leaves_the_number_of_devices_open():
 def test_an_unknown_mode(monkeypatch):
     monkeypatch.undo()
     monkeypatch.setenv("JAXFRAMES_TIERS", "fast")
-    _tiered.mode.cache_clear()
+    _entry.mode.cache_clear()
     message = "JAXFRAMES_TIERS must be 'auto', 'compiled' or 'interpreted', got 'fast'."
     with pytest.raises(ValueError, match=message):
         staging.tiered(lambda x: x)(jnp.arange(3))
-    _tiered.mode.cache_clear()
+    _entry.mode.cache_clear()

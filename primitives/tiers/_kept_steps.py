@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The steps of a program as data that pickle takes: rules make their functions anew."""
+
+import types
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from jax.extend.core import ClosedJaxpr, Jaxpr
+from jax.sharding import Sharding
+
+from ._elementwise_rules import RULES, Equation, HostArray
+
+# Parameters that no rule reads, and pickle does not take.
+_NOT_KEPT = (Jaxpr, ClosedJaxpr, Sharding, types.FunctionType)
+
+
+class _Value(NamedTuple):
+    """A variable of an equation."""
+
+    aval: jax.ShapeDtypeStruct
+
+
+class KeptEquation(NamedTuple):
+    """An equation, as far as the rules read it.
+
+    Attributes:
+        name: that of the primitive.
+        params: its parameters.
+        operands: the shape and dtype of each operand.
+        results: those of each result.
+    """
+
+    name: str
+    params: Mapping[str, Any]
+    operands: tuple[tuple[tuple[int, ...], np.dtype], ...]
+    results: tuple[tuple[tuple[int, ...], np.dtype], ...]
+
+    @property
+    def primitive(self) -> Any:
+        """What has the name of the primitive."""
+        return self
+
+    @property
+    def invars(self) -> list[_Value]:
+        """The operands."""
+        return [_Value(jax.ShapeDtypeStruct(*one)) for one in self.operands]
+
+    @property
+    def outvars(self) -> list[_Value]:
+        """The results."""
+        return [_Value(jax.ShapeDtypeStruct(*one)) for one in self.results]
+
+
+class _Repeated(NamedTuple):
+    """One number in all places of an array."""
+
+    number: HostArray
+    shape: tuple[int, ...]
+
+
+def kept_function(function: Callable[..., Any] | str, equation: Equation) -> Any:
+    """A loop or a conditional as it is, and the equation of any other function."""
+    if equation.primitive.name not in RULES:
+        return function
+    return KeptEquation(
+        equation.primitive.name,
+        {name: one for name, one in equation.params.items() if not isinstance(one, _NOT_KEPT)},
+        *(
+            tuple((tuple(v.aval.shape), np.dtype(v.aval.dtype)) for v in variables)
+            for variables in (equation.invars, equation.outvars)
+        ),
+    )
+
+
+def function_of_kept(kept: Any) -> Any:
+    """The inverse of `kept_function`.
+
+    Raises:
+        KeyError: a rule reads a parameter that is not kept.
+        ValueError: there is no such rule.
+    """
+    if not isinstance(kept, KeptEquation):
+        return kept
+    make = RULES.get(kept.name)
+    function = None if make is None else make(kept)
+    if function is None:
+        raise ValueError(f"{kept.name} has no rule for {kept.params}")
+    return function
+
+
+def kept_value(value: Any) -> Any:
+    """A constant; one that repeats a number, which may have the size of a column, without it."""
+    if value is None or value.size <= 1 or any(value.strides):
+        return value
+    return _Repeated(value.reshape(-1)[:1].copy(), value.shape)
+
+
+def value_of_kept(kept: Any) -> Any:
+    """The inverse of `kept_value`."""
+    if not isinstance(kept, _Repeated):
+        return kept
+    return np.broadcast_to(kept.number.reshape(()), kept.shape)

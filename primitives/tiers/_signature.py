@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The signature of arguments: what a function is traced for, and where its arguments are."""
+
+import functools
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from jax.core import Tracer
+
+from ...shardings._compat import option
+
+# The classes of concrete arrays that were seen, and those of numbers, which have one dtype.
+array_types: set[type] = set()
+_number_types: set[type] = {int, float, bool}
+
+_TRACING_OPTIONS = tuple(map(option, (
+    "jax_enable_x64", "jax_default_device", "jax_numpy_dtype_promotion", "jax_numpy_rank_promotion",
+    "jax_default_matmul_precision",
+)))  # fmt: skip
+# The first parts of a signature.
+NUM_OPTIONS = len(_TRACING_OPTIONS)
+
+
+def signature_of(leaves: Sequence[Any], *, of_host: bool = False) -> tuple[Any, ...] | None:
+    """A hashable description of arguments; None if one is traced, or not an array or a number.
+
+    With `of_host`, also if one is an array of JAX.
+    """
+    parts: list[Any] = [*map(operator.call, _TRACING_OPTIONS)]
+    for leaf in leaves:
+        kind = type(leaf)
+        if kind is np.ndarray:
+            parts.append((leaf.shape, leaf.dtype))
+        elif kind in _number_types or _is_number(leaf):
+            parts.append(kind)
+        elif kind in array_types or _is_array(leaf):
+            if of_host:
+                return None
+            parts.append((leaf.aval, leaf.sharding, leaf.committed))
+        elif isinstance(leaf, np.generic):
+            parts.append((leaf.shape, leaf.dtype))
+        else:
+            return None
+    return tuple(parts)
+
+
+def _is_array(leaf: Any) -> bool:
+    if not isinstance(leaf, jax.Array) or isinstance(leaf, Tracer):
+        return False
+    array_types.add(type(leaf))
+    return True
+
+
+def _is_number(leaf: Any) -> bool:
+    if not isinstance(leaf, (np.number, np.bool_)):
+        return False
+    _number_types.add(type(leaf))
+    return True
+
+
+def num_cpus(signature: tuple[Any, ...]) -> int:
+    """The number of devices that the arguments are on, if all are CPU devices; else 0."""
+    shardings = {part[1] for part in signature if isinstance(part, tuple) and len(part) == 3}
+    if not shardings:
+        return int(jax.default_backend() == "cpu")
+    counts = list(map(_num_cpus_of, shardings))
+    return max(counts) if all(counts) else 0
+
+
+@functools.lru_cache(1024)
+def _num_cpus_of(sharding: Any) -> int:
+    devices = sharding.device_set
+    return len(devices) if all(device.platform == "cpu" for device in devices) else 0

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Interpreted programs on disk: the same answers in another process, without a trace."""
+
+import json
+import logging
+import os
+import pickle
+import subprocess
+import sys
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jaxframes.primitives import backend, staging
+from jaxframes.primitives.local import compact
+from jaxframes.primitives.tiers import _kept_programs
+from jaxframes.primitives.tiers._background import wait_until_compiled
+from jaxframes.primitives.tiers._kept_programs import keep, name_of, read
+from jaxframes.primitives.tiers._program import Program
+from jaxframes.primitives.tiers._recent import compiled_entries
+
+pytestmark = pytest.mark.skipif(backend().cpu != "native", reason="interpreted with the kernels")
+
+# Prints the digest of the answers, and the number of traces.
+_PROCESS = """
+import sys, json, hashlib
+import jax
+jax.config.update("jax_platforms", "cpu")
+jax.config.update("jax_enable_x64", True)
+jax.config.update("jax_compilation_cache_dir", sys.argv[1])
+import numpy as np, pandas as pd
+from jaxframes.frame import JaxFrame
+from jaxframes.primitives.tiers._tiered import Tiered
+
+traces, trace = [], Tiered._trace
+def traced(self, *args):
+    traces.append(self.__qualname__)
+    return trace(self, *args)
+Tiered._trace = traced
+
+n = 20_000
+rng = np.random.default_rng(0)
+pandas = pd.DataFrame({
+    "k": rng.integers(0, 50, n), "s": rng.choice(["a", "b", None], n),
+    "x": rng.normal(size=n), "i": rng.integers(0, 9, n),
+})
+pandas.loc[::7, "x"] = np.nan
+frame = JaxFrame(pandas)
+answers = [
+    frame.groupby("k").agg({"x": ["mean", "std", "median"], "i": "sum"}).to_pandas(),
+    frame.sort_values(["s", "x"]).to_pandas(),
+    frame[frame.x > 0].merge(frame.drop_duplicates("k")[["k", "i"]], on="k").to_pandas(),
+    frame.x.rolling(5).mean().to_pandas(), frame.i.value_counts().to_pandas(),
+]
+digest = hashlib.sha256(b"".join(one.to_csv().encode() for one in answers)).hexdigest()
+print(json.dumps([digest, len(traces)]))
+"""
+
+
+def _in_process(folder, **variables):
+    command = [sys.executable, "-c", _PROCESS, str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=variables)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_another_process_has_the_answers_without_traces(tmp_path):
+    env = {name: one for name, one in os.environ.items() if not name.startswith("JAX_COMPILATION")}
+    first, second = (_in_process(tmp_path, **env) for _ in range(2))
+    assert first[0] == second[0]
+    assert first[1] > 20
+    # What is compiled is traced again.
+    assert second[1] <= first[1] // 4
+
+
+@pytest.fixture
+def folder(tmp_path):
+    before = jax.config.jax_compilation_cache_dir
+    jax.config.update("jax_compilation_cache_dir", str(tmp_path))
+    _kept_programs._room.cache_clear()
+    yield tmp_path
+    jax.config.update("jax_compilation_cache_dir", before)
+    _kept_programs._room.cache_clear()
+
+
+def _program(function, *arguments):
+    traced = jax.jit(function).trace(*arguments)
+    return Program(traced.jaxpr), jax.tree.structure(traced.out_info)
+
+
+def _name(static=(), leaves=(1,), function="jaxframes.f", options=()):
+    return name_of(function, options, static, leaves, jax.tree.structure(leaves))
+
+
+def test_a_program_is_kept(folder):
+    x = np.arange(5)
+    keep("one", *_program(lambda x: {"sum": x + 1, "all": (x, None)}, x))
+    _kept_programs._write_all()
+    found = read("one")
+    assert found is not None
+    program, tree = found
+    results = jax.tree.unflatten(tree, program([x]))
+    np.testing.assert_array_equal(results["sum"], x + 1)
+    assert results["all"][1] is None
+    assert read("two") is None
+
+
+def test_what_a_name_depends_on():
+    leaves = np.zeros(3), jnp.zeros(3, jnp.int32), 1, np.int8(1), True
+    names = [_name(leaves=(leaf,)) for leaf in leaves]
+    names += [_name(leaves=(np.zeros(4),)), _name(leaves=([np.zeros(3)],)), _name(static=(1,))]
+    names += [_name(static=(1.0,)), _name(function="jaxframes.g"), _name(options=(True,))]
+    names += [_name(static=(np.add,)), _name(static=(np.multiply,))]
+    assert len(set(names)) == len(names)
+    assert _name() == _name()
+
+
+@pytest.fixture(autouse=True)
+def is_on(folder):
+    assert _name()
+
+
+def test_functions_of_the_user_have_no_name():
+    def f(x):
+        return x
+
+    class Rows(tuple):
+        pass
+
+    for static in (f, jax.jit(f), Rows, Rows(), staging.tiered(f), lambda x: x, [{"f": f}]):
+        assert not _name(static=(static,))
+
+
+def test_no_name_without_the_cache():
+    jax.config.update("jax_enable_compilation_cache", False)
+    try:
+        assert not _name()
+    finally:
+        jax.config.update("jax_enable_compilation_cache", True)
+    jax.config.update("jax_compilation_cache_dir", None)
+    assert not _name()
+    jax.config.update("jax_compilation_cache_dir", "gs://bucket/programs")
+    assert not _name()
+
+
+def test_a_file_that_cannot_be_read_is_traced(folder, caplog):
+    x = jnp.arange(7) % 2 == 0
+    name = "one"
+    keep(name, *_program(lambda x: x, x))
+    _kept_programs._write_all()
+    (path,) = folder.rglob(name)
+    for text in (b"", path.read_bytes()[:-5], pickle.dumps((1, 2, 3)), b"not a pickle"):
+        path.write_bytes(text)
+        with caplog.at_level(logging.DEBUG, _kept_programs.__name__):
+            assert read(name) is None
+    path.unlink()
+    path.mkdir()
+    assert read(name) is None
+
+
+def test_a_folder_that_cannot_be_written_is_left(folder):
+    (folder / "jaxframes").write_text("no folder")
+    keep("one", *_program(lambda x: x, np.arange(3)))
+    _kept_programs._write_all()
+    assert read("one") is None
+    assert compact(jnp.array([True, False]), None, capacity=2).count == 1
+
+
+def test_large_constants_are_not_kept(folder):
+    table = np.random.default_rng(0).normal(size=1 << 16)
+    keep("large", *_program(lambda x: x + table, np.zeros(1 << 16)))
+    keep("repeated", *_program(lambda x: x + jnp.zeros(1 << 16), np.zeros(1 << 16)))
+    _kept_programs._write_all()
+    assert read("large") is None
+    assert read("repeated") is not None
+
+
+def test_a_folder_takes_so_many_programs(folder, monkeypatch):
+    monkeypatch.setattr(_kept_programs, "_MOST_PROGRAMS", 3)
+    for number in range(5):
+        keep(str(number), *_program(lambda x: x, np.arange(3)))
+    _kept_programs._write_all()
+    assert [read(str(number)) is not None for number in range(5)] == [True] * 3 + [False] * 2
+
+
+def test_old_versions_go(folder):
+    for number in range(9):
+        (folder / "jaxframes" / f"{number}-programs").mkdir(parents=True)
+    keep("one", *_program(lambda x: x, np.arange(3)))
+    _kept_programs._write_all()
+    assert len(list((folder / "jaxframes").iterdir())) == _kept_programs._MOST_VERSIONS
+    assert read("one") is not None
+
+
+def test_a_kept_program_is_compiled_when_that_pays(folder):
+    flags = jnp.arange(3000) % 3 == 0
+
+    def calls():
+        for _ in range(40):
+            taken = compact(flags, None, capacity=1000)
+            np.testing.assert_array_equal(taken.row_ids, np.arange(0, 3000, 3))
+        wait_until_compiled()
+        return [one for one in compiled_entries if one.owner.__name__ == "_compact"]
+
+    for entry in calls():
+        entry.owner.forget(entry)
+    _kept_programs._write_all()
+    assert list(folder.rglob("*-programs/*"))
+    assert calls()
