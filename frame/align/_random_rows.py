@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The arguments of `sample`: its size, the weights of rows and the seed."""
+"""The arguments of `sample`: its size, the weights of rows, and the seed or the generator."""
 
 import functools
 import secrets
@@ -88,6 +88,33 @@ def drawn_seed(random_state: Any) -> Any:
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
     return random_state
+
+
+# NumPy's generators, old and new.
+NumpyGenerator = np.random.Generator | np.random.RandomState
+
+
+def drawn_by_numpy(
+    generator: NumpyGenerator, num_rows: int, size: int, replace: bool, weights: np.ndarray | None
+) -> np.ndarray:
+    """Positions among some rows, the ones that pandas draws with the generator, on the host.
+
+    Raises:
+        ValueError: there are too few rows, or too few with a weight.
+    """
+    shares = None
+    if weights is not None:
+        total = weights.sum()
+        if not total:
+            raise ValueError("Invalid weights: weights sum to zero")
+        shares = weights / total
+        if not replace and size * shares.max() > 1:
+            raise ValueError(
+                "Weighted sampling cannot be achieved with replace=False. Either set replace=True "
+                f"or use smaller weights: sample of {size} rows got a share of "
+                f"{shares.max():.3g}. Or give a seed in place of a generator of NumPy."
+            )
+    return generator.choice(num_rows, size=size, replace=replace, p=shares)
 
 
 @functools.partial(tiered, static_argnums=2)

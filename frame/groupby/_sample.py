@@ -10,7 +10,13 @@ import numpy as np
 
 from ... import primitives
 from ...primitives.staging import tiered
-from ..align._random_rows import seed_of, size_or_fraction, weights_of
+from ..align._random_rows import (
+    NumpyGenerator,
+    drawn_by_numpy,
+    seed_of,
+    size_or_fraction,
+    weights_of,
+)
 from ..table._column import Array, Column
 from ..table._dtypes import wide
 from ..table._filter import filter_rows
@@ -46,11 +52,13 @@ class GroupBySampling(GroupByBase):
             n: the number of rows of each group; 1 if neither `n` nor `frac` is given.
             frac: the fraction of the rows of each group, instead of `n`.
             replace: whether a row may be drawn several times; not inside `jit`.
-            weights: relative probabilities of the rows; see `JaxFrame.sample`. Not with `replace`.
+            weights: relative probabilities of the rows; see `JaxFrame.sample`. With `replace` only
+                if a generator draws.
             random_state: a seed, a key of `jax.random`, or a generator; see `JaxFrame.sample`.
 
         Differences from pandas:
-            Other rows are drawn for the same seed. `weights` exclude `replace`.
+            Other rows are drawn for the same seed: give `np.random.RandomState(seed)` for those of
+            pandas.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -61,12 +69,17 @@ class GroupBySampling(GroupByBase):
         n, frac = size_or_fraction(n, frac, replace)
         table, groups = self._table, self._groups
         layout, is_in_jit = table.layout, groups.is_traced or self._source._is_traced
-        if replace and (is_in_jit or weights is not None):
+        by_numpy = isinstance(random_state, NumpyGenerator) and not is_in_jit
+        if replace and (is_in_jit or (weights is not None and not by_numpy)):
             raise NotImplementedError(
                 "groupby: sample with replace=True needs known groups and no weights. Call it "
-                "outside jit, or draw from the frame by sample()."
+                "outside jit, draw from the frame by sample(), or give a generator of NumPy as "
+                "random_state."
             )
         shares = None if weights is None else weights_of(self._source, weights)[0]
+        if by_numpy:
+            generator: Any = random_state
+            return self._shown(self._drawn_by_numpy(generator, n, frac, replace, shares))
         seed, group_ids = seed_of(random_state), groups.group_ids
         if not is_in_jit:
             sizes, drawable = self._sizes_on_host(shares)
@@ -132,6 +145,25 @@ class GroupBySampling(GroupByBase):
         positions = padded(positions.astype(np.int32), layout.capacity_for(len(positions)))
         order = _by_group(self._groups.group_ids, table.num_rows, layout)
         return gather(order, layout.place(positions), layout)
+
+    def _drawn_by_numpy(
+        self, generator: NumpyGenerator, n: Any, frac: Any, replace: bool, shares: Array | None
+    ) -> Table:
+        """The rows that pandas draws with a generator, group by group."""
+        sizes, _ = self._sizes_on_host(None)
+        starts, weights = np.cumsum(sizes) - sizes, None
+        if shares is not None:
+            table = self._table
+            order = _by_group(self._groups.group_ids, table.num_rows, table.layout)
+            weights = host_array(shares)[host_array(order)].astype(np.float64)
+        drawn = [np.zeros(0, np.int64)]
+        for start, size in zip(starts.tolist(), sizes.tolist(), strict=True):
+            wanted = n if frac is None else round(frac * size)
+            of_group = None if weights is None else weights[start : start + size]
+            drawn.append(start + drawn_by_numpy(generator, size, wanted, replace, of_group))
+        positions = np.concatenate(drawn)
+        row_ids = self._rows_at_positions(positions)
+        return take_rows(self._table, row_ids, as_count(len(positions)))
 
     def _drawn_again(self, seed: Array, wanted: np.ndarray, sizes: np.ndarray) -> Table:
         """Rows drawn with replacement, a number of each group."""

@@ -10,14 +10,21 @@ import numpy as np
 
 from ... import primitives
 from ...primitives.staging import tiered
-from ..align._random_rows import seed_of, size_or_fraction, weights_of
+from ..align._random_rows import (
+    NumpyGenerator,
+    drawn_by_numpy,
+    seed_of,
+    size_or_fraction,
+    weights_of,
+)
 from ..table._arguments import only_rows
 from ..table._column import Array
 from ..table._dtypes import wide
-from ..table._layout import Layout
+from ..table._layout import Layout, padded
 from ..table._ndframe import NDFrame
 from ..table._table import Count, as_count
 from ..table._take import take_rows
+from ..table._to_host import host_array
 from ..table._tracing import at_once, is_traced
 from ..table._types import Axis
 
@@ -47,13 +54,15 @@ class Sampling(NDFrame):
             replace: whether a row may be drawn several times.
             weights: relative probabilities of the rows: a series, an array, or the label of a
                 column. Missing ones are zero.
-            random_state: a seed, a key of `jax.random`, or a generator of NumPy, which gives a
-                seed. Needed inside `jit`; drawn by the operating system if left out.
+            random_state: a seed or a key of `jax.random`, or a generator of NumPy, which draws the
+                rows on the host as in pandas; inside `jit` and in plans it gives a seed. Needed
+                inside `jit`; drawn by the operating system if left out.
             axis: must be the axis of the rows.
             ignore_index: whether to label the rows 0, 1, ...
 
         Differences from pandas:
-            Other rows are drawn for the same seed, because the generator is that of `jax.random`.
+            Other rows are drawn for the same seed, because the generator is that of `jax.random`:
+            give `np.random.RandomState(seed)` for those of pandas.
             Columns cannot be sampled. Inside `jit`, invalid weights do not raise.
 
         Example:
@@ -66,13 +75,23 @@ class Sampling(NDFrame):
         size, most = _size(n, frac, replace, table.num_rows, table.capacity)
         in_jit = is_traced(size)
         shares = None
+        by_numpy = isinstance(random_state, NumpyGenerator) and not in_jit
         if weights is not None:
             shares, num_positive = weights_of(self, weights)
+            by_numpy = by_numpy and not is_traced(num_positive)
             if not is_traced(num_positive, size) and not replace and int(num_positive) < int(size):
                 raise ValueError("Fewer non-zero entries in p than size")
         capacity = layout.capacity_for(most)
         if not replace:
             capacity = min(capacity, table.capacity)
+        if by_numpy:
+            num_rows = table.num_rows_on_host
+            of_rows = None if shares is None else host_array(shares)[:num_rows].astype(np.float64)
+            generator: Any = random_state
+            found = drawn_by_numpy(generator, num_rows, int(size), replace, of_rows)
+            row_ids = layout.place(padded(found.astype(np.int32), capacity))
+            drawn = self._like(take_rows(table, row_ids, as_count(int(size))))
+            return drawn._with_range() if ignore_index else drawn
         draw = functools.partial(at_once, _drawn) if not layout.is_explicit else _drawn
         row_ids = draw(
             seed_of(random_state),

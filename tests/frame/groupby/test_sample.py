@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from frame_examples import mixed_frame
-from frame_parity import assert_same, assert_same_error, on_device
+from frame_parity import assert_parity, assert_same, assert_same_error, on_device
 from jaxframes.shardings import make_mesh, row_sharded
 
 FRAME = mixed_frame(60)[["k", "s", "x"]].assign(row=range(60))
@@ -95,3 +95,47 @@ def test_wrong_uses():
         ours.groupby("k").sample(2, replace=True, weights="row")
     with pytest.raises(NotImplementedError, match="outside jit"):
         jax.jit(lambda f: f.groupby("k").sample(2, replace=True, random_state=0))(ours)
+
+
+GENERATORS = {"old": np.random.RandomState, "new": np.random.default_rng}
+
+
+@pytest.mark.parametrize("kind", GENERATORS)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {}, {"n": 2}, {"frac": 0.4}, {"n": 70, "replace": True}, {"frac": 1.5, "replace": True},
+        {"n": 1, "weights": [1.0, 0, 2] * 20}, {"n": 4, "replace": True, "weights": [2, 1] * 30},
+        {"n": 0},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_generators_of_numpy_draw_the_rows_of_pandas(kind, options):
+    missing = FRAME.assign(k=FRAME.k.where(FRAME.k != FRAME.k[0]))
+
+    def drawn(f, g):
+        # All of one generator, whose state goes on.
+        generator = GENERATORS[kind](5)
+        return tuple(
+            groups.sample(random_state=generator, **options)
+            for groups in (
+                f.groupby("k"), f.groupby("s", sort=False), f.groupby("k").x, f.groupby("s")[["x"]],
+                g.groupby("k"), g.groupby("s", sort=True).row,
+            )
+        )  # fmt: skip
+
+    assert_parity(drawn, FRAME, missing, ways=["eager"])
+    assert_parity(
+        lambda f: f.groupby("k").sample(random_state=GENERATORS[kind](7), **options),
+        FRAME,
+        ways=["mesh"],
+    )
+
+
+def test_too_few_rows_for_a_generator():
+    def draw(f, **options):
+        return f.groupby("k").sample(random_state=np.random.RandomState(0), **options)
+
+    assert_same_error(lambda f: draw(f, n=99), FRAME)
+    assert_same_error(lambda f: draw(f, n=2, weights=[1] + [0] * 59), FRAME)
+    assert_same_error(lambda f: draw(f, n=3, weights=[1000] * 5 + [1] * 55), FRAME)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from frame_examples import mixed_frame
-from frame_parity import assert_same, assert_same_error, on_device
+from frame_parity import assert_parity, assert_same, assert_same_error, on_device
 from jaxframes.frame import JaxSeries
 from jaxframes.shardings import make_mesh, row_sharded
 
@@ -92,3 +92,27 @@ def test_wrong_uses_are_pandas_errors():
         on_device(frame).sample(axis=1)
     with pytest.raises(TypeError, match="real numbers"):
         on_device(pd.DataFrame({"s": ["a"]})).sample(weights="s")
+
+
+@pytest.mark.parametrize("kind", [np.random.RandomState, np.random.default_rng])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {}, {"n": 5}, {"frac": 0.3}, {"frac": 1}, {"n": 90, "replace": True},
+        {"n": 3, "weights": "w"}, {"frac": 2.0, "replace": True, "weights": "w"},
+        {"n": 4, "ignore_index": True}, {"n": 0},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_generators_of_numpy_draw_the_rows_of_pandas(kind, options):
+    frame = pd.DataFrame({"x": range(40), "w": [1.0, 2.0, np.nan, 0.5] * 10})
+
+    def drawn(f):
+        generator = kind(3)
+        plain = {name: one for name, one in options.items() if name != "weights"}
+        return (
+            f.sample(random_state=generator, **options),
+            f.x.sample(random_state=generator, **plain),
+        )
+
+    assert_parity(drawn, frame, ways=["eager", "mesh"])
