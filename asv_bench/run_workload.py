@@ -19,6 +19,7 @@ that has fallen below three quarters of the one in `baseline.json` gives a warni
 import argparse
 import json
 import os
+import tempfile
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -27,13 +28,14 @@ import baseline
 from chart import chart
 from machine import machine
 from workloads.engines import ENGINES, WITH_CATEGORIES
-from workloads.process import in_fresh_process, measure, write_tables
+from workloads.process import Measurement, in_fresh_process, measure, write_tables
 from workloads.report import (
     OURS,
     Run,
     bars_of,
     call_lines,
     compile_lines,
+    kept_lines,
     ratios_of,
     record_of,
     time_lines,
@@ -65,10 +67,24 @@ def runs_of(workload: Workload, size: float, engines: list[str], num_rounds: int
     return runs
 
 
+def with_kept_programs(workload: Workload, size: float) -> Measurement:
+    """Measures this library in two processes, the second with the programs that the first kept."""
+    folder = BUILD / "workloads" / f"{workload.package}-{size:g}"
+    with tempfile.TemporaryDirectory() as kept:
+        os.environ["JAXFRAMES_CACHE"] = kept
+        arguments = measure, workload, OURS, False, folder, 1, None
+        in_fresh_process(*arguments)
+        of_second, _ = in_fresh_process(*arguments)
+    os.environ["JAXFRAMES_CACHE"] = "off"
+    return of_second
+
+
 def use_cache(folder: Path | None) -> None:
-    """Has the processes of this library keep compiled programs in a folder, or nowhere."""
+    """Has the processes of this library keep programs in a folder, or nowhere."""
     os.environ.pop("JAX_COMPILATION_CACHE_DIR", None)
+    os.environ["JAXFRAMES_CACHE"] = "off"
     if folder is not None:
+        os.environ["JAXFRAMES_CACHE"] = str(folder.resolve() / "jaxframes")
         os.environ["JAX_COMPILATION_CACHE_DIR"] = str(folder.resolve())
         os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
         os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "-1"
@@ -108,6 +124,9 @@ def main() -> None:
             print("", *time_lines(runs), sep="\n", flush=True)
             if workload.num_first_calls > 1 and OURS in engines and len(engines) > 1:
                 print("", *call_lines(runs), sep="\n", flush=True)
+                if arguments.cache is None:
+                    kept = with_kept_programs(workload, size)
+                    print(*kept_lines(runs, kept), sep="\n", flush=True)
             if OURS in arguments.engines:
                 print("", *compile_lines(runs), sep="\n", flush=True)
             report["runs"] += map(record_of, runs)

@@ -9,6 +9,7 @@ named below; a method that needs others, or that refuses these columns, is count
 """
 
 import multiprocessing
+import os
 import sys
 import time
 import warnings
@@ -17,6 +18,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+
+# First calls of a script that never ran: its programs are not there yet.
+os.environ.setdefault("JAXFRAMES_CACHE", "off")
 
 ROWS = 100_000
 # A first call takes no longer than a glance.

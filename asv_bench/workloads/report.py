@@ -101,24 +101,40 @@ def _pair(first: float, warm: float) -> str:
 
 def call_lines(runs: list[Run]) -> Iterator[str]:
     """The ratios of the first calls, one after the other: means, the least, and those below 0.3."""
+    ratios = _ratios_of_calls(runs, faster(runs)[OURS])
+    for call in range(len(next(iter(ratios.values())))):
+        yield f"call {call + 1}: {_mean_and_least(ratios, call)}"
+    last = {name: of_name[-1] for name, of_name in ratios.items() if of_name[-1] < LEAST_RATIO}
+    for name in sorted(last, key=lambda name: last[name]):
+        yield f"  below {LEAST_RATIO}: {name}, {last[name]:.2f}"
+
+
+def kept_lines(runs: list[Run], ours: Measurement) -> Iterator[str]:
+    """The ratio of the first calls of a process that has the programs of another one."""
+    ratios = _ratios_of_calls(runs, ours.questions)
+    yield f"call 1, programs kept: {_mean_and_least(ratios, 0)}"
+
+
+def _ratios_of_calls(runs: list[Run], ours: dict[str, Answered]) -> dict[str, list[float]]:
+    """For each question and call the fastest other engine's time over ours."""
     best = faster(runs)
-    ours = best.pop(OURS)
-    ratios = {
+    del best[OURS]
+    return {
         name: [
             min(_first_calls(questions[name])[call] for questions in best.values()) / seconds
             for call, seconds in enumerate(_first_calls(answered))
         ]
         for name, answered in ours.items()
     }
-    for call, of_call in enumerate(zip(*ratios.values(), strict=True)):
-        least = min(ratios, key=lambda name: ratios[name][call])
-        yield (
-            f"call {call + 1}: the fastest other engine's time over ours, geometric mean "
-            f"{geometric_mean(of_call):.2f}, least {ratios[least][call]:.2f} ({least})"
-        )
-    last = {name: of_name[-1] for name, of_name in ratios.items() if of_name[-1] < LEAST_RATIO}
-    for name in sorted(last, key=lambda name: last[name]):
-        yield f"  below {LEAST_RATIO}: {name}, {last[name]:.2f}"
+
+
+def _mean_and_least(ratios: dict[str, list[float]], call: int) -> str:
+    of_call = {name: of_name[call] for name, of_name in ratios.items()}
+    least = min(of_call, key=lambda name: of_call[name])
+    return (
+        f"the fastest other engine's time over ours, geometric mean "
+        f"{geometric_mean(of_call.values()):.2f}, least {of_call[least]:.2f} ({least})"
+    )
 
 
 def _first_calls(answered: Answered) -> list[float]:

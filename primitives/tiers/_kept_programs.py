@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Interpreted programs on disk: another process need not trace their functions again.
 
-They lie in a folder of JAX's own cache, and are kept if that is on. A program has a file of its
+They lie in a folder of the user, or in JAX's own cache if that is on. A program has a file of its
 own. Its name is a digest of all that the trace depends on; the name of the folder is one of the
 versions, the source files, the kernels and the devices.
 """
@@ -33,9 +33,9 @@ from ._program import Program
 _log = logging.getLogger(__name__)
 _cache_dir, _is_on = option("jax_compilation_cache_dir"), option("jax_enable_compilation_cache")
 
-# The folders of as many versions are left, and a folder takes as many programs.
+# The folders of as many versions are left, and a folder takes as many programs, of 6 KB.
 _MOST_VERSIONS = 4
-_MOST_PROGRAMS = 1 << 14
+_MOST_PROGRAMS = 1 << 13
 # A program with large constants takes longer to read than a function to trace.
 _MOST_BYTES = 1 << 18
 # Programs are written when so many seconds have passed without a new one, or at the end.
@@ -45,6 +45,41 @@ _KNOWN = frozenset(["jaxframes", "jax", "jaxlib", "numpy", "ml_dtypes", "builtin
                     "operator", "collections", "pandas", "pyarrow", "datetime"])  # fmt: skip
 # Options that programs depend on, beside those of the signature of a call.
 _OPTIONS = ("jax_default_prng_impl", "jax_threefry_partitionable", "jax_random_seed_offset")
+
+
+# What makes the arrays of NumPy that a program holds.
+_MAKES_ARRAYS = frozenset(["_frombuffer", "_reconstruct", "scalar"])
+
+
+def folder() -> Path | None:
+    """Where programs are kept; None if they are not.
+
+    The variable JAXFRAMES_CACHE names the folder, or is "off". Without it JAX's cache serves, if
+    it is on, else the folder for caches of the user's home.
+    """
+    name = os.environ.get("JAXFRAMES_CACHE", "")
+    if name:
+        return None if name == "off" else Path(name)
+    jax_folder = str(_cache_dir() or "") if _is_on() else ""
+    if "://" in jax_folder:
+        return None
+    return Path(jax_folder) / "jaxframes" if jax_folder else _of_home()
+
+
+@functools.cache
+def _of_home() -> Path | None:
+    match sys.platform:
+        case "win32":
+            given, rest = os.environ.get("LOCALAPPDATA"), "AppData/Local"
+        case "darwin":
+            given, rest = None, "Library/Caches"
+        case _:
+            given, rest = os.environ.get("XDG_CACHE_HOME"), ".cache"
+    try:
+        return (Path(given) if given else Path.home() / rest) / "jaxframes"
+    except RuntimeError:
+        # The user has no home.
+        return None
 
 
 class _KnownPickler(pickle.Pickler):
@@ -58,6 +93,17 @@ class _KnownPickler(pickle.Pickler):
         return NotImplemented
 
 
+class _KnownUnpickler(pickle.Unpickler):
+    """Makes objects of known classes, and calls nothing else."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if module.split(".")[0] in _KNOWN:
+            found = super().find_class(module, name)
+            if isinstance(found, type) or name in _MAKES_ARRAYS:
+                return found
+        raise pickle.UnpicklingError(f"{name} of {module}")
+
+
 def name_of(function: str, options: Sequence[Any], static: Any, leaves: Any, tree: Any) -> str:
     """The name of a program, if programs are kept; else an empty string.
 
@@ -68,7 +114,7 @@ def name_of(function: str, options: Sequence[Any], static: Any, leaves: Any, tre
         leaves: the other arguments.
         tree: their structure.
     """
-    if not _cache_dir() or not _is_on() or "://" in str(_cache_dir()):
+    if folder() is None:
         return ""
     try:
         types = list(map(_type_of, leaves))
@@ -94,7 +140,8 @@ def _pickled(value: Any) -> bytes:
 def read(name: str) -> tuple[Program, Any] | None:
     """A program and the structure of its results; None if it is not kept."""
     try:
-        program, results = pickle.loads((_folder() / name).read_bytes())
+        with open(_path() / name, "rb") as file:
+            program, results = _KnownUnpickler(file).load()
     except FileNotFoundError:
         return None
     except Exception as reason:
@@ -105,6 +152,8 @@ def read(name: str) -> tuple[Program, Any] | None:
 
 def keep(name: str, program: Program, tree: Any) -> None:
     """Writes a program in a while."""
+    if jax.process_index() != 0:
+        return
     _new.append((name, program, tree))
     _start()
     _arrived.set()
@@ -143,37 +192,39 @@ def _write_all() -> None:
 
 
 def _write(name: str, program: Program, tree: Any) -> None:
-    folder = _folder()
-    if not folder.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        _drop_old(folder)
-    if next(_room(folder), None) is None:
+    path = _path()
+    if not path.exists():
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _drop_old(path)
+    if next(_room(path), None) is None:
         return
     results = jax.tree.unflatten(tree, range(tree.num_leaves))
     text = _pickled((program, results))
     if len(text) > _MOST_BYTES:
         return
-    with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
+    with tempfile.NamedTemporaryFile(dir=path, delete=False) as file:
         file.write(text)
     # Another process may read it now, or write the same.
-    os.replace(file.name, folder / name)
+    os.replace(file.name, path / name)
 
 
 @functools.cache
-def _room(folder: Path) -> Iterator[int]:
+def _room(path: Path) -> Iterator[int]:
     """Counts down to the last program that a folder takes."""
-    return iter(range(_MOST_PROGRAMS - len(os.listdir(folder))))
+    return iter(range(_MOST_PROGRAMS - len(os.listdir(path))))
 
 
-def _drop_old(folder: Path) -> None:
-    """Removes all folders but the newest."""
-    folders = [one for one in folder.parent.glob("*-programs") if one.is_dir()]
-    for old in sorted(folders, key=lambda one: -one.stat().st_mtime)[_MOST_VERSIONS:]:
+def _drop_old(path: Path) -> None:
+    """Removes the folders of all versions but the newest."""
+    others = [one for one in path.parent.glob("*-programs") if one != path]
+    for old in sorted(others, key=lambda one: -one.stat().st_mtime)[_MOST_VERSIONS - 1 :]:
         shutil.rmtree(old, ignore_errors=True)
 
 
-def _folder() -> Path:
-    return Path(_cache_dir()) / "jaxframes" / f"{_version()}-programs"
+def _path() -> Path:
+    parent = folder()
+    assert parent is not None
+    return parent / f"{_version()}-programs"
 
 
 @functools.cache
@@ -186,7 +237,7 @@ def _version() -> str:
     words = [
         *(jax.__version__, np.__version__, sys.version, platform.machine(), jax.default_backend()),
         *(repr(getattr(jax.config, name, None)) for name in _OPTIONS),
-        *(f"{name}={value}" for name, value in sorted(os.environ.items()) if "JAXFRAMES" in name),
+        *(f"{name}={os.environ.get(name)}" for name in ("JAXFRAMES_KERNELS", "JAXFRAMES_TIERS")),
         *(f"{one.st_mtime_ns} {one.st_size}" for one in sources),
     ]
     return hashlib.sha256("\n".join(words).encode()).hexdigest()[:16]

@@ -1,19 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 """The steps of a program as data that pickle takes: rules make their functions anew."""
 
-import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
-from jax.extend.core import ClosedJaxpr, Jaxpr
-from jax.sharding import Sharding
 
 from ._elementwise_rules import RULES, Equation, HostArray
 
-# Parameters that no rule reads, and pickle does not take.
-_NOT_KEPT = (Jaxpr, ClosedJaxpr, Sharding, types.FunctionType)
+
+class _Recorded(Mapping[str, Any]):
+    """Parameters of an equation, and those that were read."""
+
+    def __init__(self, params: Mapping[str, Any]):
+        self._params, self.read = params, dict[str, Any]()
+
+    def __getitem__(self, name: str) -> Any:
+        self.read[name] = self._params[name]
+        return self.read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._params)
+
+    def __len__(self) -> int:
+        return len(self._params)
 
 
 class _Value(NamedTuple):
@@ -27,7 +38,7 @@ class KeptEquation(NamedTuple):
 
     Attributes:
         name: that of the primitive.
-        params: its parameters.
+        params: its parameters, without those that its rule does not read.
         operands: the shape and dtype of each operand.
         results: those of each result.
     """
@@ -62,16 +73,15 @@ class _Repeated(NamedTuple):
 
 def kept_function(function: Callable[..., Any] | str, equation: Equation) -> Any:
     """A loop or a conditional as it is, and the equation of any other function."""
-    if equation.primitive.name not in RULES:
+    name, params = equation.primitive.name, _Recorded(equation.params)
+    if name not in RULES:
         return function
-    return KeptEquation(
-        equation.primitive.name,
-        {name: one for name, one in equation.params.items() if not isinstance(one, _NOT_KEPT)},
-        *(
-            tuple((tuple(v.aval.shape), np.dtype(v.aval.dtype)) for v in variables)
-            for variables in (equation.invars, equation.outvars)
-        ),
+    operands, results = (
+        tuple((tuple(v.aval.shape), np.dtype(v.aval.dtype)) for v in variables)
+        for variables in (equation.invars, equation.outvars)
     )
+    RULES[name](KeptEquation(name, params, operands, results))
+    return KeptEquation(name, params.read, operands, results)
 
 
 def function_of_kept(kept: Any) -> Any:

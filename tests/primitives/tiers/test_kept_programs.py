@@ -24,11 +24,10 @@ pytestmark = pytest.mark.skipif(backend().cpu != "native", reason="interpreted w
 
 # Prints the digest of the answers, and the number of traces.
 _PROCESS = """
-import sys, json, hashlib
+import json, hashlib
 import jax
 jax.config.update("jax_platforms", "cpu")
 jax.config.update("jax_enable_x64", True)
-jax.config.update("jax_compilation_cache_dir", sys.argv[1])
 import numpy as np, pandas as pd
 from jaxframes.frame import JaxFrame
 from jaxframes.primitives.tiers._tiered import Tiered
@@ -58,28 +57,26 @@ print(json.dumps([digest, len(traces)]))
 """
 
 
-def _in_process(folder, **variables):
-    command = [sys.executable, "-c", _PROCESS, str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=variables)
+def _in_process():
+    command = [sys.executable, "-c", _PROCESS]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def test_another_process_has_the_answers_without_traces(tmp_path):
-    env = {name: one for name, one in os.environ.items() if not name.startswith("JAX_COMPILATION")}
-    first, second = (_in_process(tmp_path, **env) for _ in range(2))
+def test_another_process_has_the_answers_without_traces():
+    first, second = (_in_process() for _ in range(2))
     assert first[0] == second[0]
     assert first[1] > 20
     # What is compiled is traced again.
     assert second[1] <= first[1] // 4
 
 
-@pytest.fixture
-def folder(tmp_path):
-    before = jax.config.jax_compilation_cache_dir
-    jax.config.update("jax_compilation_cache_dir", str(tmp_path))
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("JAXFRAMES_CACHE", str(tmp_path))
     _kept_programs._room.cache_clear()
+    assert _name()
     yield tmp_path
-    jax.config.update("jax_compilation_cache_dir", before)
     _kept_programs._room.cache_clear()
 
 
@@ -115,11 +112,6 @@ def test_what_a_name_depends_on():
     assert _name() == _name()
 
 
-@pytest.fixture(autouse=True)
-def is_on(folder):
-    assert _name()
-
-
 def test_functions_of_the_user_have_no_name():
     def f(x):
         return x
@@ -131,16 +123,44 @@ def test_functions_of_the_user_have_no_name():
         assert not _name(static=(static,))
 
 
-def test_no_name_without_the_cache():
-    jax.config.update("jax_enable_compilation_cache", False)
+def test_which_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("JAXFRAMES_CACHE", "off")
+    assert _kept_programs.folder() is None
+    assert not _name()
+    monkeypatch.delenv("JAXFRAMES_CACHE")
+    before = jax.config.jax_compilation_cache_dir
     try:
-        assert not _name()
+        jax.config.update("jax_compilation_cache_dir", str(tmp_path))
+        assert _kept_programs.folder() == tmp_path / "jaxframes"
+        jax.config.update("jax_compilation_cache_dir", "gs://bucket/programs")
+        assert _kept_programs.folder() is None
+        jax.config.update("jax_compilation_cache_dir", None)
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+        _kept_programs._of_home.cache_clear()
+        if sys.platform == "linux":
+            assert _kept_programs.folder() == tmp_path / "cache" / "jaxframes"
     finally:
-        jax.config.update("jax_enable_compilation_cache", True)
-    jax.config.update("jax_compilation_cache_dir", None)
-    assert not _name()
-    jax.config.update("jax_compilation_cache_dir", "gs://bucket/programs")
-    assert not _name()
+        jax.config.update("jax_compilation_cache_dir", before)
+        _kept_programs._of_home.cache_clear()
+
+
+def test_nothing_but_known_classes_is_read(folder):
+    keep("one", *_program(lambda x: x, np.arange(3)))
+    _kept_programs._write_all()
+    (path,) = folder.rglob("one")
+    marker = folder / "called"
+
+    class Harm:
+        def __init__(self, function, *arguments):
+            self.call = function, arguments
+
+        def __reduce__(self):
+            return self.call
+
+    for harm in (Harm(os.mkdir, marker), Harm(eval, "1"), Harm(np.save, marker, 1), os.path.join):
+        path.write_bytes(pickle.dumps((harm, ())))
+        assert read("one") is None
+        assert not marker.exists()
 
 
 def test_a_file_that_cannot_be_read_is_traced(folder, caplog):
@@ -159,7 +179,8 @@ def test_a_file_that_cannot_be_read_is_traced(folder, caplog):
 
 
 def test_a_folder_that_cannot_be_written_is_left(folder):
-    (folder / "jaxframes").write_text("no folder")
+    folder.rmdir()
+    folder.write_text("no folder")
     keep("one", *_program(lambda x: x, np.arange(3)))
     _kept_programs._write_all()
     assert read("one") is None
@@ -185,10 +206,10 @@ def test_a_folder_takes_so_many_programs(folder, monkeypatch):
 
 def test_old_versions_go(folder):
     for number in range(9):
-        (folder / "jaxframes" / f"{number}-programs").mkdir(parents=True)
+        (folder / f"{number}-programs").mkdir(parents=True)
     keep("one", *_program(lambda x: x, np.arange(3)))
     _kept_programs._write_all()
-    assert len(list((folder / "jaxframes").iterdir())) == _kept_programs._MOST_VERSIONS
+    assert len(list(folder.iterdir())) == _kept_programs._MOST_VERSIONS
     assert read("one") is not None
 
 
