@@ -11,7 +11,7 @@ from ..ops._array_ops import divided
 from ..table._column import NAT, Array
 from ..table._layout import ONE_DEVICE
 from ..table._take import gather
-from ..table._units import PER_SECOND
+from ..table._units import PER_SECOND, floored, truncated
 
 # Days without leap seconds, as in NumPy.
 SECONDS_PER_DAY = 86_400
@@ -25,7 +25,7 @@ def part_of(data: Array, part: str, unit: str) -> Array:
 @functools.partial(tiered, static_argnums=1)
 def _part_of(data: Array, part: str, per_second: Array) -> Array:
     per_day = per_second * np.int64(SECONDS_PER_DAY)
-    days = jnp.floor_divide(data, per_day)
+    days = floored(data, per_day)
     parts = _time_parts(days, data - days * per_day, per_second)
     if part.startswith("iso_"):
         parts = _iso_parts(days)
@@ -38,7 +38,8 @@ def _part_of(data: Array, part: str, per_second: Array) -> Array:
 def _date_parts(days: Array) -> dict[str, Array]:
     """The fields of dates, given as days since 1970."""
     year, month, day = _civil(days)
-    is_leap = (year % 4 == 0) & ((year % 100 != 0) | (year % 400 == 0))
+    is_century = floored(year, 100) * 100 == year
+    is_leap = (year & 3 == 0) & (~is_century | (year & 15 == 0))
     lengths = np.array([31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])
     num_days, before = (
         gather(jnp.asarray(table), month - 1, ONE_DEVICE)
@@ -46,30 +47,37 @@ def _date_parts(days: Array) -> dict[str, Array]:
     )
     num_days = num_days + (is_leap & (month == 2)).astype(jnp.int64)
     is_first, is_last = day == 1, day == num_days
+    quarters_before = truncated(month - 1, 3)
+    of_quarter = month - 3 * quarters_before
     return {
         "year": year,
         "month": month,
         "day": day,
-        "quarter": (month - 1) // 3 + 1,
+        "quarter": quarters_before + 1,
         # 1970-01-01 was a Thursday, and Monday is 0.
-        "day_of_week": jnp.mod(days + np.int64(3), np.int64(7)),
+        "day_of_week": _day_of_week(days),
         "day_of_year": before + day + (is_leap & (month > 2)).astype(jnp.int64),
         "days_in_month": num_days,
         "is_leap_year": is_leap,
         "is_month_start": is_first,
         "is_month_end": is_last,
-        "is_quarter_start": is_first & (month % 3 == 1),
-        "is_quarter_end": is_last & (month % 3 == 0),
+        "is_quarter_start": is_first & (of_quarter == 1),
+        "is_quarter_end": is_last & (of_quarter == 3),
         "is_year_start": is_first & (month == 1),
         "is_year_end": is_last & (month == 12),
     }
 
 
+def _day_of_week(days: Array) -> Array:
+    since_monday = days + np.int64(3)
+    return since_monday - floored(since_monday, 7) * 7
+
+
 def _iso_parts(days: Array) -> dict[str, Array]:
     """The year, week and day of ISO 8601: a week belongs to the year of its Thursday."""
-    day = jnp.mod(days + np.int64(3), np.int64(7))
+    day = _day_of_week(days)
     thursday = _date_parts(days - day + np.int64(3))
-    week = (thursday["day_of_year"] - 1) // 7 + 1
+    week = truncated(thursday["day_of_year"] - 1, 7) + 1
     return {"iso_year": thursday["year"], "iso_week": week, "iso_day": day + np.int64(1)}
 
 
@@ -80,13 +88,15 @@ def _civil(days: Array) -> tuple[Array, Array, Array]:
     days (Hinnant, "chrono-compatible low-level date algorithms").
     """
     shifted = days + 719_468
-    era = shifted // 146_097
+    era = floored(shifted, 146_097)
     day_of_era = shifted - era * 146_097
-    leaps = day_of_era // 1_460 - day_of_era // 36_524 + day_of_era // 146_096
-    year_of_era = (day_of_era - leaps) // 365
-    day_of_year = day_of_era - (365 * year_of_era + year_of_era // 4 - year_of_era // 100)
-    month = (5 * day_of_year + 2) // 153
-    day = day_of_year - (153 * month + 2) // 5 + 1
+    # From here on nothing is negative.
+    leaps = truncated(day_of_era, 1_460) - truncated(day_of_era, 36_524)
+    year_of_era = truncated(day_of_era - leaps - truncated(day_of_era, 146_096), 365)
+    leap_days = (year_of_era >> 2) - truncated(year_of_era, 100)
+    day_of_year = day_of_era - (365 * year_of_era + leap_days)
+    month = truncated(5 * day_of_year + 2, 153)
+    day = day_of_year - truncated(153 * month + 2, 5) + 1
     month = jnp.where(month < 10, month + 3, month - 9)
     year = year_of_era + era * 400 + (month <= 2).astype(days.dtype)
     return year, month, day
@@ -94,18 +104,20 @@ def _civil(days: Array) -> tuple[Array, Array, Array]:
 
 def _time_parts(days: Array, time_of_day: Array, per_second: Array) -> dict[str, Array]:
     """The fields of times of day, and the number of days."""
-    seconds, remainder = time_of_day // per_second, time_of_day % per_second
-    nanoseconds = remainder * (np.int64(10**9) // per_second)
+    seconds = truncated(time_of_day, per_second)
+    nanoseconds = (time_of_day - seconds * per_second) * (np.int64(10**9) // per_second)
+    minutes, microseconds = truncated(seconds, 60), truncated(nanoseconds, 1000)
+    hours, milliseconds = truncated(minutes, 60), truncated(microseconds, 1000)
     return {
         "days": days,
-        "hour": seconds // 3600,
-        "minute": seconds // 60 % 60,
-        "second": seconds % 60,
+        "hour": hours,
+        "minute": minutes - 60 * hours,
+        "second": seconds - 60 * minutes,
         "seconds": seconds,
-        "milliseconds": nanoseconds // 10**6,
-        "microsecond": nanoseconds // 1000,
-        "microseconds_of_millisecond": nanoseconds // 1000 % 1000,
-        "nanosecond": nanoseconds % 1000,
+        "milliseconds": milliseconds,
+        "microsecond": microseconds,
+        "microseconds_of_millisecond": microseconds - 1000 * milliseconds,
+        "nanosecond": nanoseconds - 1000 * microseconds,
     }
 
 
@@ -113,7 +125,7 @@ def _time_parts(days: Array, time_of_day: Array, per_second: Array) -> dict[str,
 def total_seconds(data: Array, unit: str) -> Array:
     """Timedeltas in seconds as float64, NaN for NaT."""
     per_second = np.int64(PER_SECOND[unit])
-    whole = jnp.floor_divide(data, per_second)
+    whole = floored(data, per_second)
     remainder = data - whole * per_second
     floor = whole.astype(jnp.float64)
     seconds = floor + divided(remainder.astype(jnp.float64), float(per_second))

@@ -217,16 +217,14 @@ class Resampler(BinReductions):
 
     def _reduced(self, name: str, *args: Any, **kwargs: Any) -> Any:
         result = getattr(self._grouped, name)(*args, **kwargs)
-        # Let pandas reduce a bin without rows.
         columns = [no_rows(column) for column in self._grouped._columns]
-        shell: Any = pd.DataFrame(dict(enumerate(columns)))
-        shell.columns = self._grouped._labels.index
-        if self._grouped._is_series:
-            shell = shell.iloc[:, 0]
-        bins: Any = pd.Categorical([], categories=[0])
-        empty = getattr(shell.groupby(bins, observed=False), name)(*args, **kwargs)
-        is_frame = isinstance(empty, pd.DataFrame)
-        fills = [empty.iloc[0, at] for at in range(empty.shape[1])] if is_frame else [empty.iloc[0]]
+        labels = None if self._grouped._is_series else tuple(self._grouped._labels)
+        try:
+            dtypes = tuple(column.dtype for column in columns)
+            fills = _known_fills(dtypes, labels, name, args, tuple(kwargs.items()))
+        except TypeError:
+            # An argument without a hash, or one that pandas refuses: it raises again.
+            fills = _fills(columns, labels, name, args, kwargs)
         return self._labelled(result, fills)
 
     def _rows_by_bin(self, name: str, *args: Any, **kwargs: Any) -> Any:
@@ -261,6 +259,38 @@ class Resampler(BinReductions):
         target = Table((), index, as_count(num_rows), layout=layout)
         rows = rows_or_fills(table, layout.place(row_ids), target, fills, "resample")
         return result._like(rows)
+
+
+@functools.lru_cache(256)
+def _known_fills(
+    dtypes: tuple[Any, ...],
+    labels: tuple[Hashable, ...] | None,
+    name: str,
+    args: tuple[Any, ...],
+    kwargs: tuple[tuple[str, Any], ...],
+) -> list[Any]:
+    """`_fills` of dtypes that were seen before: pandas takes milliseconds for them."""
+    columns = [pd.array([], dtype) for dtype in dtypes]
+    return _fills(columns, labels, name, args, dict(kwargs))
+
+
+def _fills(
+    columns: Sequence[Any],
+    labels: Sequence[Hashable] | None,
+    name: str,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+) -> list[Any]:
+    """What pandas' method of groups gives a bin without rows, for each column of its result."""
+    shell: Any = pd.DataFrame(dict(enumerate(columns)))
+    if labels is None:
+        shell = shell.iloc[:, 0]
+    else:
+        shell.columns = pd.Index(labels, tupleize_cols=True)
+    bins: Any = pd.Categorical([], categories=[0])
+    empty = getattr(shell.groupby(bins, observed=False), name)(*args, **kwargs)
+    is_frame = isinstance(empty, pd.DataFrame)
+    return [empty.iloc[0, at] for at in range(empty.shape[1])] if is_frame else [empty.iloc[0]]
 
 
 def _functions(func: object, named: Mapping[str, object]) -> Iterator[Any]:

@@ -14,7 +14,7 @@ from ._column import NAT, Array, Column
 from ._layout import ONE_DEVICE, padded
 from ._search import search_rows
 from ._types import Options
-from ._units import starts_of_days
+from ._units import starts_of_days, truncated
 from ._untyped import untyped_pandas
 
 # Their bins end with the last moment of a day.
@@ -134,13 +134,42 @@ def _bins(
     ends: pd.DatetimeIndex, rule: object, label: Hashable, options: Options
 ) -> tuple[pd.DatetimeIndex, pd.DatetimeIndex]:
     """The labels of pandas' bins, and their edges, one more."""
+    try:
+        counts, kept = tuple(ends.asi8.tolist()), tuple(options.items())
+        return _known_bins(counts, ends.unit, ends.tz, rule, label, kept)
+    except TypeError:
+        # An argument without a hash, or one that pandas refuses: it raises again.
+        return _new_bins(ends, rule, label, options)
+
+
+@functools.lru_cache(64)
+def _known_bins(
+    counts: tuple[int, ...],
+    unit: str,
+    zone: Any,
+    rule: object,
+    label: Hashable,
+    options: tuple[tuple[str, Any], ...],
+) -> tuple[pd.DatetimeIndex, pd.DatetimeIndex]:
+    """The bins of times that were seen before: pandas takes milliseconds for them."""
+    ends = pd.DatetimeIndex(np.array(counts, np.int64).view(f"M8[{unit}]"))
+    ends = ends if zone is None else ends.tz_localize("UTC").tz_convert(zone)
+    return _new_bins(ends, rule, label, dict(options))
+
+
+def _new_bins(
+    ends: pd.DatetimeIndex, rule: object, label: Hashable, options: Options
+) -> tuple[pd.DatetimeIndex, pd.DatetimeIndex]:
     times: Any = pd.Series(0, index=ends)
     unit: Any = ends.unit
 
     def labels(which: object) -> Any:
         return times.resample(rule, label=which, **options).size().index.as_unit(unit)
 
-    left, right = labels("left"), labels("right")
+    left = labels("left")
+    offset: Any = untyped_pandas.tseries.frequencies.to_offset(rule)
+    is_exact = isinstance(offset, (pd.offsets.Tick, pd.offsets.Day)) and ends.tz is None
+    right = left + offset if is_exact else labels("right")
     edges = left.append(right[-1:])
     if _is_end(rule) and _closed(rule, options["closed"], options["origin"]) == "right":
         # To the end of the day that clocks show, which may have 23 hours.
@@ -171,8 +200,9 @@ def _bin_of_each(times: Array, edges: pd.DatetimeIndex, side: str) -> Array:
 @tiered
 def _quotients(times: Array, start: Any, step: Any, num_bins: Any) -> Array:
     """The bin of each time among bins of one length; -1 before the first, or if missing."""
-    position = jnp.clip((times - start) // step, -1, num_bins).astype(jnp.int32)
-    return jnp.where(times == NAT, np.int32(-1), position)
+    since = times - start
+    position = jnp.minimum(truncated(since, step), num_bins).astype(jnp.int32)
+    return jnp.where((times == NAT) | (since < 0), np.int32(-1), position)
 
 
 @functools.partial(tiered, static_argnums=2)

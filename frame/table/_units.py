@@ -10,6 +10,7 @@ import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
@@ -22,6 +23,21 @@ from ._tracing import at_once, is_traced
 
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 LATEST = np.iinfo(np.int64).max
+
+
+def floored(counts: Array, step: Any) -> Array:
+    """The quotients by a positive number, rounded down, in half the time of `//`."""
+    quotient = truncated(counts, step)
+    return quotient - (counts < quotient * step).astype(quotient.dtype)
+
+
+def truncated(counts: Array, step: Any) -> Array:
+    """The quotients by a positive number, rounded towards zero: down, if no count is negative.
+
+    This is one division. `//` takes another one, and the signs, to find what it must round down.
+    """
+    return jax.lax.div(counts, jnp.full_like(counts, step))
+
 
 _REMEDY = "Convert the times to a coarser unit first, with astype."
 
@@ -147,7 +163,7 @@ def finer(data: Array, factor: Any, num_rows: Count) -> tuple[Array, Array]:
 @tiered
 def coarser(data: Array, factor: Any) -> Array:
     """Times in a coarser unit, rounded down."""
-    return jnp.where(data == NAT, NAT, data // factor)
+    return jnp.where(data == NAT, NAT, floored(data, factor))
 
 
 @functools.partial(tiered, static_argnums=1)
@@ -158,7 +174,7 @@ def rounded_counts(data: Array, how: str, step: Array) -> tuple[Array, Array]:
 
     The second result flags results that overflow 64 bits; they are NaT.
     """
-    quotient = jnp.floor_divide(data, step)
+    quotient = floored(data, step)
     remainder = data - quotient * step
     match how:
         case "floor":
@@ -168,7 +184,7 @@ def rounded_counts(data: Array, how: str, step: Array) -> tuple[Array, Array]:
         case _:
             # Compared with the distance to the next multiple, since the step may be odd.
             to_next = step - remainder
-            takes_half = (quotient % 2 != 0) | (how == "round half up")
+            takes_half = (quotient & 1 != 0) | (how == "round half up")
             is_up = (remainder > to_next) | ((remainder == to_next) & takes_half)
             result = quotient + is_up.astype(jnp.int64)
     multiple = result * step

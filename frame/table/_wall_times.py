@@ -22,7 +22,7 @@ from ._table import Count, Table, is_row
 from ._take import gather
 from ._to_host import host_array
 from ._tracing import at_once, is_traced
-from ._units import PER_SECOND, in_zone
+from ._units import PER_SECOND, floored, in_zone
 from ._zones import PERIOD, RULES_START, zone_label, zone_table
 
 _NEVER = np.iinfo(np.int64).max
@@ -188,7 +188,7 @@ def _regime(bounds: Array, seconds: Array) -> Array:
 
 @tiered
 def _wall_times(data: Array, changes: Array, offsets: Array, per_second: Array) -> Array:
-    regime = _regime(changes, _folded(jnp.floor_divide(data, per_second)))
+    regime = _regime(changes, _folded(floored(data, per_second)))
     return _moved(data, gather(offsets, regime, ONE_DEVICE) * per_second)
 
 
@@ -215,7 +215,7 @@ def _instants(
     offset, and not before the start of the first: to none, one or two of them.
     """
     ambiguous, nonexistent = policies
-    seconds = _folded(jnp.floor_divide(data, per_second))
+    seconds = _folded(floored(data, per_second))
     first, last = _regime(clocks["ends"], seconds), _regime(clocks["starts"], seconds)
     is_twice, is_never = last > first, last < first
     is_row_with_time = is_row(data.shape[0], num_rows) & (data != NAT)
@@ -227,7 +227,7 @@ def _instants(
         is_bad = is_bad | is_twice
     to_nat = is_bad
     hour = per_second * np.int64(3600)
-    since = jnp.remainder(data, hour)
+    since = data - floored(data, hour) * hour
     match nonexistent:
         case "shift_forward":
             wall = jnp.where(is_never, data + (hour - since), data)
@@ -236,7 +236,7 @@ def _instants(
             wall = jnp.where(is_never, data - since - np.int64(1), data)
         case "delta":
             wall = jnp.where(is_never, data + shift, data)
-            moved = _folded(jnp.floor_divide(wall, per_second))
+            moved = _folded(floored(wall, per_second))
             after, before = _regime(clocks["ends"], moved), _regime(clocks["starts"], moved)
             is_lost = (after > before) | ((shift + since >= 0) & (shift + since < hour))
             regime = jnp.where(is_never, before, regime)
