@@ -119,6 +119,7 @@ def name_of(function: str, options: Sequence[Any], static: Any, leaves: Any, tre
     try:
         types = list(map(_type_of, leaves))
         arguments = jax.tree.unflatten(tree, range(len(types)))
+        options = [*options, *(getattr(jax.config, name, None) for name in _OPTIONS)]
         words = [function, list(map(repr, options)), types, static, arguments]
         return hashlib.sha256(_pickled(words)).hexdigest()
     except Exception as reason:
@@ -236,7 +237,6 @@ def _version() -> str:
     sources = [os.stat(path) for path in (*paths, *kernels)]
     words = [
         *(jax.__version__, np.__version__, sys.version, platform.machine(), jax.default_backend()),
-        *(repr(getattr(jax.config, name, None)) for name in _OPTIONS),
         *(f"{name}={os.environ.get(name)}" for name in ("JAXFRAMES_KERNELS", "JAXFRAMES_TIERS")),
         *(f"{one.st_mtime_ns} {one.st_size}" for one in sources),
     ]
