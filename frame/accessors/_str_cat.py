@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`str.cat`: strings of several columns, row by row."""
 
-from typing import Any
+from typing import Any, cast
 
 import jax.numpy as jnp
 import numpy as np
@@ -36,7 +36,7 @@ def concatenated(
         na_rep: what stands for a missing string.
         join: how labels are aligned.
     """
-    of: Any = series
+    of, given = cast(Any, series), others
     if isinstance(others, str):
         raise ValueError("Did you mean to supply a `sep` keyword?")
     if others is None:
@@ -49,7 +49,11 @@ def concatenated(
         others = [others._series_at(at) for at in range(len(others._labels))]
     repeats = any(_repeats(of, one) for one in listed(others) if isinstance(one, SeriesBase))
     if join != "left" or repeats:
-        theirs = [as_pandas(one) for one in others] if isinstance(others, list) else others
+        theirs = given
+        if isinstance(given, list):
+            # A series that is given twice stays one, with one index.
+            shown = {id(one): as_pandas(one) for one in given}
+            theirs = [shown[id(one)] for one in given]
         return by_pandas(
             of,
             "str.cat: join=" if join != "left" else "str.cat: labels that repeat",

@@ -29,6 +29,7 @@ from ..table._time_bins import (
 )
 from ..table._to_host import host_array
 from ..table._unsupported import LACKING, not_supported
+from ..table._user_functions import as_frames
 from ._base import GroupByBase, Grouped
 from ._grouped_column import Groups, Options, Segments
 from ._grouper import Grouping
@@ -84,7 +85,6 @@ class BinReductions:
     min: Callable[..., Any] = _reduction("min")
     nunique: Callable[..., Any] = _reduction("nunique")
     prod: Callable[..., Any] = _reduction("prod")
-    quantile: Callable[..., Any] = _reduction("quantile")
     sem: Callable[..., Any] = _reduction("sem")
     size: Callable[..., Any] = _reduction("size")
     std: Callable[..., Any] = _reduction("std")
@@ -96,6 +96,14 @@ class BinReductions:
         return self._reduced("agg", func, *args, **kwargs)
 
     aggregate = agg
+
+    def quantile(self, q: Any = 0.5, *args: Any, **kwargs: Any) -> Any:
+        """A quantile of each bin; for a list of `q`, on the host, a row for each."""
+        on_host = self.__dict__.get("_on_host")
+        if np.ndim(q) and on_host is not None:
+            found = on_host().quantile(q, *args, **kwargs)
+            return as_frames(found, self._grouped._source.sharding)
+        return self._reduced("quantile", q, *args, **kwargs)
 
     def ohlc(self) -> Any:
         """The first, greatest, least and last value of each bin, for each column of a frame."""

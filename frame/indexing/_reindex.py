@@ -258,13 +258,18 @@ class FrameReindexing(FrameBase, Reindexing):
         if _has_nothing(other) and len(left) == len(self):
             # As in pandas, the rows stay in their order.
             left, right = self, other.reindex(self.index)
-        labels = self._labels.index.append(
-            other._labels.index[~other._labels.index.isin(self._labels.index)]
-        )
+        own, others = self._labels.index, other._labels.index
+        labels = own.append(others[~others.isin(own)])
+        is_other = _has_nothing(self) and not _has_nothing(other) and len(right) == len(other)
+        if is_other:
+            # As in pandas, these are the columns of the other frame, aligned.
+            labels = own.join(others, how="outer")
         columns = []
         for label in labels:
             sides = [one for one in (left, right) if label in one._labels]
             column = sides[0]._column(label)
+            if is_other and label not in other._labels:
+                column = as_column(np.nan, left._table, label)
             if len(sides) == 2:
                 owners = self._column(label), other._column(label)
                 if not (_may_be_kept(*owners) and _is_whole(column, left._table)):
@@ -273,11 +278,11 @@ class FrameReindexing(FrameBase, Reindexing):
         return self._make_frame(columns, Labels(labels), left._table)
 
 
-def _has_nothing(frame: FrameBase) -> bool:
-    table = frame._table
+def _has_nothing(of: NDFrame) -> bool:
+    table = of._table
     if is_traced(table.num_rows, table.columns):
         return False
-    return not len(frame._labels) or not table.num_rows_on_host
+    return not table.columns or not table.num_rows_on_host
 
 
 def _with_absent(
@@ -341,7 +346,13 @@ class SeriesReindexing(SeriesBase, Reindexing):
             side if dtype is None else side.astype(dtype)
             for side, dtype in zip(given, _while_aligned(*owners), strict=True)
         )
-        left, right = next(sides).align(next(sides))
+        left, right = sides
+        if _has_nothing(self) or _has_nothing(other):
+            # As in pandas, the rows stay in their order.
+            labels = self.index.union(other.index)
+            left, right = left.reindex(labels), right.reindex(labels)
+        else:
+            left, right = left.align(right)
         has_objects = _are_mixed(*owners) or owners[0].kind == "object"
         fills = _rows_of(other, self) if has_objects else None
         column = _filled(left._only, right._only, owners, left._table, fills)

@@ -104,8 +104,9 @@ def _melted(
         if one in of_stub:
             wide[name] = frame[of_stub[one]]
         elif of_stub:
-            # Missing values of the type of the stub.
-            like = frame[next(iter(of_stub.values()))]
+            # Missing values of the type of the stub: a nullable one, if a column has it.
+            own = [frame[label] for label in of_stub.values()]
+            like = next((each for each in own if is_nullable(each.dtype)), own[0])
             wide[name] = like.where(np.zeros(len(frame), bool))
         else:
             wide[name] = np.nan

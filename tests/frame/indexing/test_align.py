@@ -154,3 +154,18 @@ def test_combine_first_of_labels_that_repeat():
     assert_same_error(combined, levels, levels[:1])
     distinct = levels.set_axis(pd.MultiIndex.from_tuples([("a", 1), ("a", 2)]))
     assert_parity(combined, distinct, distinct[:1], ways=["eager"])
+
+
+@pytest.mark.parametrize("labels", [[], pd.Index([], dtype="int64"), pd.Index([], dtype=object)])
+def test_combine_first_without_rows_keeps_the_order(labels):
+    full = pd.Series([1.0, np.nan, 3.0], ["c", "a", "b"], name="x")
+    empty = pd.Series([], pd.Index(labels), dtype="float64", name="x")
+    assert_parity(
+        lambda f, g: (f.combine_first(g), g.combine_first(f)), full, empty, ways=["eager"]
+    )
+    assert_parity(
+        lambda f, g: (f.combine_first(g), g.combine_first(f), f.combine_first(f[:0])),
+        full.to_frame("z"),
+        full[:0].to_frame("y"),
+        ways=["eager"],
+    )

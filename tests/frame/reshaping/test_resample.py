@@ -390,3 +390,19 @@ def test_other_methods_of_groups_of_one_grouper():
             ways=["eager"],
             ulps=8,
         )  # fmt: skip
+
+
+def test_several_quantiles_of_bins():
+    times = pd.date_range("2024", periods=5, freq="19h", name="t").delete(2)
+    frame = pd.DataFrame({"v": [1.0, 4, 2, np.nan], "k": range(4)}, index=times)
+
+    def quantiles(f):
+        found = (
+            f.v.resample("D").quantile([0.1, 0.5]), f.resample("12h").quantile([0.25]),
+            f.resample("D")["k"].quantile([0.5, 1]),
+            f.groupby(pd.Grouper(freq="D")).quantile([0.1, 0.9]), f.v.resample("D").quantile(0.3),
+        )  # fmt: skip
+        # Levels of pandas have a frequency.
+        return tuple(one.reset_index() for one in found)
+
+    assert_parity(quantiles, frame, ways=["eager"])

@@ -82,3 +82,8 @@ def test_names_and_dtypes_of_suffixes():
     for dtype in (object, "string"):
         labelled = frame.set_axis(pd.Index(list(frame.columns), dtype=dtype), axis=1)
         assert_parity(lambda f: reshaped(f, "B", i="id", j="n", sep="_"), labelled, ways=["eager"])
+
+
+def test_missing_suffixes_of_a_nullable_column():
+    frame = FRAME[["id", "B_1", "B_3", "A_2"]].astype({"B_1": "int64", "B_3": "Int64"})
+    assert_parity(lambda f: reshaped(f, ["B", "A"], i="id", j="n", sep="_"), frame, ways=["eager"])
