@@ -17,7 +17,8 @@ from ..contract._typing import Array
 from ..kernels.join._pair_counts import MOST_PAIRS, running_total, saturating_add
 from ..kernels.move._compact import flagged_rows
 from ._axis import AxisName, num_shards_on
-from ._exchange import exchange, plan_runs
+from ._exchange import exchange
+from ._exchange_runs import plan_runs
 from ._packing import pack_rows, unpack_rows
 from ._sorted_runs import Dealing
 

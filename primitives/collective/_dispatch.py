@@ -10,11 +10,11 @@ import jax.numpy as jnp
 
 from ..contract._arguments import as_rows, num_rows_of
 from ..contract._axis_scope import size_of_axis
-from ..contract._take import take_rows
 from ..contract._typing import Array, ArrayLike, Int, Integer, PyTree
-from ..local.parts import inverse_of
+from ..local.parts import put_back
 from ._axis import AxisName, as_shards
-from ._exchange import Runs, Transport, exchange, returning
+from ._exchange import Transport, exchange
+from ._exchange_runs import Runs, returning
 from ._moving import move_rows
 from ._partition import send_rows
 
@@ -151,11 +151,7 @@ def _return(
     transport: Transport,
 ) -> Array:
     positions, runs = plan
-    returned = exchange(matrix, runs, num_rows, axis_name, transport)
-    # A position of -1 is that of a row that never left.
-    has_result = positions >= 0
-    taken = take_rows(returned, jnp.maximum(positions, 0))
-    return jnp.where(has_result[:, None], taken, jnp.zeros((), matrix.dtype))
+    return exchange(matrix, runs, num_rows, axis_name, transport, at=positions)
 
 
 def _positions_of_results(order: Array, runs: Runs, offsets: Array, axis_name: AxisName) -> Array:
@@ -171,4 +167,4 @@ def _positions_of_results(order: Array, runs: Runs, offsets: Array, axis_name: A
     number = place - offsets[in_run]
     first = jnp.cumsum(went, dtype=jnp.int32) - went
     position = jnp.where((run < num_runs) & (number < went[in_run]), first[in_run] + number, -1)
-    return position[inverse_of(order)]
+    return put_back(order, (position,))[0]

@@ -27,16 +27,10 @@ from ..kernels.sort._lower_bound import lower_bound
 from ..kernels.sort._radix_sort import sort_words_with_row_ids
 from ._axis import AxisName, as_shards, num_shards_on
 from ._control_flow import choose
-from ._exchange import (
-    Runs,
-    Transport,
-    check_transport,
-    exchange,
-    of_whole_batch,
-    plan_runs,
-    returning,
-)
+from ._exchange import Transport, check_transport, exchange
 from ._exchange_blocks import MOST_COLUMNS
+from ._exchange_hops import of_whole_batch
+from ._exchange_runs import Runs, plan_runs, returning
 from ._moving import move_rows
 from ._packing import pack_rows, unpack_rows
 from ._radix_sort import row_id_dtype

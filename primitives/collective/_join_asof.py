@@ -37,7 +37,8 @@ from ..local.parts import (
     stack_columns,
 )
 from ._axis import AxisName, as_shards, num_shards_on
-from ._exchange import Runs, Transport, check_transport, exchange
+from ._exchange import Transport, check_transport, exchange
+from ._exchange_runs import Runs
 from ._key_ranges import send_back
 from ._packing import pack_rows, unpack_rows
 from ._radix_sort import global_row_ids, row_id_dtype
@@ -177,7 +178,7 @@ def deal_out_union(
     dealing = Dealing(axis_name, "even", transport)
     sent = plan_shares(take_words(words, row_ids), num_valid, capacity, dealing)
     rows = (columns, is_left, ids)
-    came = exchange(take_rows(pack_rows(rows), row_ids), sent, capacity, axis_name, transport)
+    came = exchange(pack_rows(rows), sent, capacity, axis_name, transport, order=row_ids)
     columns, is_left, _ = unpack_rows(came, rows)
     # The runs arrive in the order of their shards, so a stable sort keeps the order of ties.
     final_row_ids = argsort_columns(words_of(columns, is_left), sent.count)

@@ -15,7 +15,8 @@ from ..contract._key_bits import ordered_words
 from ..contract._typing import Array
 from ..kernels.sort._lower_bound import lower_bound
 from ._axis import AxisName, num_shards_on
-from ._exchange import Runs, Transport, exchange, plan_runs, returning
+from ._exchange import Transport, exchange
+from ._exchange_runs import Runs, plan_runs, returning
 from ._moving import send_runs
 from ._packing import pack_rows, unpack_rows
 from ._splitters import even_ranks, keys_of_ranks

@@ -18,7 +18,8 @@ from ..contract._typing import Array
 from ..kernels.move._compact import flagged_rows
 from ..local.parts import KeyRuns, find_runs, scatter, segments_of, stack_columns, unique_columns_of
 from ._axis import AxisName, num_shards_on
-from ._exchange import Runs, Transport
+from ._exchange import Transport
+from ._exchange_runs import Runs
 from ._key_ranges import send_back, send_to_key_ranges, total_before
 from ._radix_sort import row_id_dtype
 

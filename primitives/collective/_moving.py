@@ -9,7 +9,8 @@ import jax
 from ..contract._moved import Route, with_tangents
 from ..contract._typing import Array
 from ._axis import AxisName
-from ._exchange import Runs, Transport, exchange
+from ._exchange import Transport, exchange
+from ._exchange_runs import Runs
 from ._packing import pack_rows, unpack_rows
 
 

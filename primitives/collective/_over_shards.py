@@ -10,7 +10,7 @@ import numpy as np
 from ..contract._take import take_rows
 from ..contract._typing import Array
 from ._axis import AxisName
-from ._exchange import swap
+from ._exchange_hops import swap
 from ._packing import pack_rows, unpack_rows
 from ._radix_sort import row_id_dtype
 

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import jax.numpy as jnp
 
 from ..contract._arguments import as_num_valid, as_rows, as_static_int, num_rows_of
-from ..contract._take import take_rows
 from ..contract._typing import Array, ArrayLike, Int, Integer, PyTree
 from ..local.parts import as_bucket_ids, group_by_bucket
 from ._axis import AxisName, as_shards, num_shards_on
-from ._exchange import Runs, Transport, check_transport, exchange, plan_runs
+from ._exchange import Transport, check_transport, exchange
+from ._exchange_runs import Runs, plan_runs
 from ._moving import move_rows
 
 
@@ -66,12 +66,12 @@ def partition(
 
     Cost:
         Work O(rows x row bytes). Communication: one all-to-all that moves each row once, or two
-        that move it twice; on CPU `"auto"` always runs two, and ignores the second if one
-        is enough. In two hops no pair of shards carries more than `max(rows, capacity) /
-        num_shards + num_shards / 2` rows in a hop, for any destinations. All columns travel as one
-        matrix of words. If the first of several axes is `"hosts"`, as in
-        `shardings.make_mesh(hosts=...)`, each hop is one all-to-all within the hosts and one
-        between them.
+        that move it twice. On CPU `"auto"` always runs two, unless one with blocks for any run
+        moves no more: for two shards, a small capacity, or a capacity of the rows of all shards. In
+        two hops no pair of shards carries more than `max(rows, capacity) / num_shards + num_shards
+        / 2` rows in a hop, for any destinations. All columns travel as one matrix of words. If the
+        first of several axes is `"hosts"`, as in `shardings.make_mesh(hosts=...)`, each hop is one
+        all-to-all within the hosts and one between them.
 
     Guarantees:
         Stable; deterministic; differentiable in `rows`.
@@ -148,4 +148,4 @@ def _route(
     transport: Transport,
 ) -> Array:
     order, runs = plan
-    return exchange(take_rows(matrix, order), runs, capacity, axis_name, transport)
+    return exchange(matrix, runs, capacity, axis_name, transport, order=order)

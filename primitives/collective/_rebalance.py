@@ -9,7 +9,8 @@ import jax.numpy as jnp
 from ..contract._arguments import as_capacity, as_num_valid, as_rows, num_rows_of
 from ..contract._typing import Array, ArrayLike, Integer, PyTree
 from ._axis import AxisName, as_shards, num_shards_on
-from ._exchange import Transport, check_transport, plan_runs
+from ._exchange import Transport, check_transport
+from ._exchange_runs import plan_runs
 from ._moving import send_runs
 from ._partition import Partitioned
 from ._sorted_runs import Dealing

@@ -26,7 +26,8 @@ from ..local.parts import (
     segments_of,
 )
 from ._axis import AxisName, num_shards_on
-from ._exchange import Transport, plan_runs
+from ._exchange import Transport
+from ._exchange_runs import plan_runs
 from ._gather_rows import gather_rows
 from ._key_ranges import send_to_key_ranges, total_before
 from ._moving import send_runs

@@ -14,7 +14,8 @@ from ..contract._take import take_rows
 from ..contract._typing import Array
 from ..local.parts import argsort_columns
 from ._axis import AxisName, num_shards_on
-from ._exchange import Runs, Transport, exchange, plan_runs
+from ._exchange import Transport, exchange
+from ._exchange_runs import Runs, plan_runs
 from ._packing import pack_rows, unpack_rows
 from ._splitters import even_ranks, full_ranks, rows_before_ranks
 from ._wide_counts import psum_wide
@@ -80,7 +81,7 @@ def deal_out_sorted(
         axis_name=dealing.axis_name,
         transport=dealing.transport,
     )
-    received = move(take_rows(pack_rows(jax.lax.stop_gradient(rows)), row_ids), runs)
+    received = move(pack_rows(jax.lax.stop_gradient(rows)), runs, order=row_ids)
     columns, _ = unpack_rows(received, rows)
     # The runs arrive in the order of their shards, so a stable sort keeps the order of ties.
     final_row_ids = argsort_columns(order.words(columns), runs.count)
@@ -89,9 +90,9 @@ def deal_out_sorted(
     return with_tangents(route, moved, rows, (row_ids, runs, final_row_ids)), runs.count
 
 
-def _route(move: Callable[[Array, Runs], Array], matrix: Array, plan: Any) -> Array:
+def _route(move: Callable[..., Array], matrix: Array, plan: Any) -> Array:
     row_ids, runs, final_row_ids = plan
-    return take_rows(move(take_rows(matrix, row_ids), runs), final_row_ids)
+    return take_rows(move(matrix, runs, order=row_ids), final_row_ids)
 
 
 def plan_shares(

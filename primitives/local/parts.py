@@ -8,7 +8,7 @@ users.
 """
 
 from ..kernels.join._pair_counts import repeats_of_valid
-from ..kernels.sort._put_back import inverse_of
+from ..kernels.sort._put_back import put_back
 from ..kernels.sort._radix_sort import argsort_columns
 from ._accumulators import ACCUMULATORS, PARTS, merged_parts, moved_squares, parts_of
 from ._asof_rule import (

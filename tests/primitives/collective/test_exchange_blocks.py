@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jax.sharding import AbstractMesh, AxisType, PartitionSpec
 from jaxframes.primitives import collective
-from jaxframes.primitives.collective import _exchange
 from jaxframes.primitives.collective._exchange_blocks import BY_COLUMN, BY_ROW, BY_ROW_ON_TPU
+from jaxframes.primitives.collective._exchange_hops import two_hop
+from jaxframes.primitives.collective._exchange_runs import plan_runs
 from on_shards import on_shards
 
 # No block overflows, for any runs. The sizes of the blocks are read from the program;
@@ -124,10 +125,10 @@ def test_the_two_hops_of_tpu_move_the_same_rows(num_shards):
     rows = rng.integers(0, 2**32, (num_shards, num_rows, 3), np.uint32)
 
     def each(rows, counts):
-        runs = _exchange.plan_runs(counts, capacity, "rows")
+        runs = plan_runs(counts, capacity, "rows")
 
         def moved(rows, steps):
-            return _exchange._two_hop(rows, runs, capacity, "rows", steps)
+            return two_hop(rows, runs, capacity, "rows", steps)
 
         by_row = [moved(rows, steps) for steps in (BY_ROW, BY_ROW_ON_TPU)]
         return [*by_row, moved(rows.T, BY_COLUMN).T]

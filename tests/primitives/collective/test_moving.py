@@ -6,7 +6,7 @@ import functools
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxframes.primitives.collective._exchange import plan_runs
+from jaxframes.primitives.collective._exchange_runs import plan_runs
 from jaxframes.primitives.collective._moving import move_rows, send_runs
 from on_shards import on_shards, row_ids
 
