@@ -190,6 +190,9 @@ class ValueCounts(NDFrame):
         if sort:
             descending = not check_flag(ascending, "ascending", may_be_int=True)
         names = tuple(labels)
+        if isinstance(self, FrameBase):
+            # As the keys of groups, objects have one missing value.
+            columns = list(map(without_missing, columns))
         if any(column.kind == "category" for column in columns):
             distinct, counts = counted_categories(columns[0], self._table)
             keeps = _is_counted(distinct.columns[0].missing(), counts.data, bool(dropna))

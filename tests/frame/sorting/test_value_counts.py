@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import jax
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -126,3 +127,20 @@ def test_the_missing_value_of_a_mask_follows_equal_counts(dtype):
     plans = counts(on_device(rows.to_frame()).lazy()["x"])
     for plan, one in zip(plans, expected, strict=True):
         assert_same(plan.collect(batch_rows=2), one)
+
+
+@pytest.mark.parametrize(
+    "values", [[None] * 3, [None, "a", None], [pd.NaT, None, np.nan], [None, "b", "a"]], ids=str
+)
+def test_missing_objects_of_frames_are_one_label(values):
+    frame = pd.DataFrame({"o": pd.Series(values, dtype=object), "x": [1, 2, 1]})
+
+    def counts(f):
+        return f.value_counts(dropna=False), f[["x", "o"]].value_counts(dropna=False, sort=False)
+
+    assert_parity(counts, frame, ways=["eager"])
+    # pandas has an index of several levels of one column, too.
+    plan = on_device(frame).lazy()[["o"]].value_counts(dropna=False)
+    assert_same(
+        plan.collect(batch_rows=2), on_device(frame[["o"]]).value_counts(dropna=False).to_pandas()
+    )
