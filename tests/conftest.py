@@ -5,6 +5,7 @@ Environment:
     JAX_PLATFORMS: `cpu` (the default), or another platform of JAX's. Where it has fewer than 8
         devices, what takes a larger mesh is skipped.
     JAXFRAMES_KERNELS: `native` (the default) or `xla`; the suite passes with either.
+    JAXFRAMES_CACHE: `off` (the default), as no test may get the program of one that patched it.
     JAXFRAMES_TYPECHECK: `1` enforces the annotations of the package (jaxtyping and beartype). The
         hook does not find the kernels of an editable install: set JAXFRAMES_KERNELS=xla with it.
     JAXFRAMES_HYPOTHESIS: `long` draws many random examples in place of few fixed ones.
@@ -28,6 +29,7 @@ from budget import affordable, stored_costs
 from covering import RUNS_ALL, covering_items
 from processor_time import ProcessorTime
 
+os.environ.setdefault("JAXFRAMES_CACHE", "off")
 TYPECHECK = os.environ.get("JAXFRAMES_TYPECHECK") == "1"
 
 # The hook rewrites modules while they are imported, so it comes before the first import of ours.

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
-from ...shardings._compat import option
 from ..contract._platform import traced_for
 from ..kernels.base._library import load
 from ._elementwise_rules import HostArray
@@ -18,7 +17,7 @@ from ._kernel_calls import spent_in_kernels
 from ._placing import on_device
 from ._program import Program
 from ._recent import compiled_entries, interpreted_entries
-from ._signature import array_types
+from ._signature import array_types, with_options
 
 if TYPE_CHECKING:
     from ._tiered import Tiered
@@ -35,7 +34,6 @@ _DISPATCH_SECONDS = 60e-6
 _PYTHON_SECONDS = 40e-6
 # A small program runs on the thread of the caller.
 _CALL_SECONDS = 10e-6
-_is_x64, _default_device = option("jax_enable_x64"), option("jax_default_device")
 
 
 @functools.cache
@@ -57,6 +55,7 @@ class Entry:
         key: its static arguments, the structure of the others, and their signature.
         program: for the interpreter; None if it must not be used.
         compiled: by XLA; None before it is needed.
+        arguments: what the function is traced for, by position and by name.
         traced: the function as traced for XLA; None for a program that was kept on disk, until
             XLA compiles it.
         out_tree: the structure of the results.
@@ -73,11 +72,11 @@ class Entry:
         self.program: Program | None = None
         self.compiled: Any = None
         self.has_effects: bool = False
+        self.arguments: tuple[Any, Any] = (), {}
         self.traced: Any = None
         self.out_tree: Any = None
         self.platform: str | None = platform
         self.is_on_host: bool = is_on_host
-        self._is_x64, self._device = bool(_is_x64()), _default_device()
         self.num_calls: int = 0
         self.is_due: bool = False
         # The program that XLA compiles in place of the function, and the types of its arguments.
@@ -97,11 +96,9 @@ class Entry:
         if compiled is not None:
             compiled_entries.use(self)
             return compiled
-        with (
-            traced_for(self.platform),
-            jax.enable_x64(self._is_x64),
-            jax.default_device(self._device),
-        ):
+        # A thread may have other options than the caller had.
+        with traced_for(self.platform), with_options(self.key[2]):
+            self.owner.prepare(self)
             traced = self.traced
             if self._apart is not None:
                 traced = self._trace_apart(*self._apart)
@@ -111,9 +108,9 @@ class Entry:
         compiled_entries.add(self)
         return compiled
 
-    def keep_apart(self, program: Program, leaves: list[Any]) -> None:
+    def keep_apart(self, program: Program, types: list[Any]) -> None:
         """Has XLA compile a program that keeps its operations on floats apart."""
-        self._apart = program, list(map(_type_of, leaves))
+        self._apart = program, types
 
     def _trace_apart(self, program: Program, types: list[Any]) -> Any:
         def replay(zero: Any, *leaves: Any) -> list[Any]:
@@ -168,13 +165,6 @@ class Entry:
         dispatch = _CALL_SECONDS if self.owner.is_in_pieces else _DISPATCH_SECONDS
         is_slow = self._seconds > self.num_calls * dispatch
         return is_slow and self.num_calls > _MOST_INTERPRETED_CALLS
-
-
-def _type_of(leaf: Any) -> jax.ShapeDtypeStruct:
-    """What a program is traced for in place of an argument."""
-    aval = jax.typeof(leaf)
-    sharding = leaf.sharding if isinstance(leaf, jax.Array) and leaf.committed else None
-    return jax.ShapeDtypeStruct(aval.shape, aval.dtype, sharding=sharding, weak_type=aval.weak_type)
 
 
 def is_quick(program: Program) -> bool:

@@ -17,7 +17,6 @@ import pickle
 import platform
 import shutil
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -47,8 +46,16 @@ _KNOWN = frozenset(["jaxframes", "jax", "jaxlib", "numpy", "ml_dtypes", "builtin
 _OPTIONS = ("jax_default_prng_impl", "jax_threefry_partitionable", "jax_random_seed_offset")
 
 
-# What makes the arrays of NumPy that a program holds.
-_MAKES_ARRAYS = frozenset(["_frombuffer", "_reconstruct", "scalar"])
+# What a program is made of, beside classes of this library: each is called with any arguments.
+_READ = frozenset([
+    ("numpy", "dtype"), ("numpy", "ndarray"), ("numpy._core.multiarray", "_reconstruct"),
+    ("numpy._core.multiarray", "scalar"), ("numpy._core.numeric", "_frombuffer"),
+    ("jax._src.lax.slicing", "GatherDimensionNumbers"),
+    ("jax._src.lax.slicing", "ScatterDimensionNumbers"),
+    ("jax._src.lax.slicing", "GatherScatterMode"), ("jax._src.lax.lax", "RoundingMethod"),
+    ("ml_dtypes", "bfloat16"), ("builtins", "slice"), ("builtins", "complex"),
+    ("builtins", "set"), ("builtins", "frozenset"),
+])  # fmt: skip
 
 
 def folder() -> Path | None:
@@ -94,12 +101,14 @@ class _KnownPickler(pickle.Pickler):
 
 
 class _KnownUnpickler(pickle.Unpickler):
-    """Makes objects of known classes, and calls nothing else."""
+    """Makes objects of a few classes, and calls nothing else."""
 
     def find_class(self, module: str, name: str) -> Any:
-        if module.split(".")[0] in _KNOWN:
+        is_ours = module.split(".")[0] == __name__.split(".")[0] and "." not in name
+        if is_ours or (module, name) in _READ:
             found = super().find_class(module, name)
-            if isinstance(found, type) or name in _MAKES_ARRAYS:
+            # Modules have the names of what they import, too.
+            if not is_ours or (isinstance(found, type) and found.__module__ == module):
                 return found
         raise pickle.UnpicklingError(f"{name} of {module}")
 
@@ -153,11 +162,13 @@ def read(name: str) -> tuple[Program, Any] | None:
 
 def keep(name: str, program: Program, tree: Any) -> None:
     """Writes a program in a while."""
-    if jax.process_index() != 0:
-        return
-    _new.append((name, program, tree))
-    _start()
-    _arrived.set()
+    try:
+        if jax.process_index() == 0:
+            _new.append((name, program, tree))
+            _start()
+            _arrived.set()
+    except Exception as reason:
+        _log.debug("Programs are not kept: %s", reason)
 
 
 _new: collections.deque[tuple[str, Program, Any]] = collections.deque()
@@ -168,6 +179,19 @@ _arrived = threading.Event()
 def _start() -> None:
     threading.Thread(target=_work, name="jaxframes keeper", daemon=True).start()
     atexit.register(_write_all)
+
+
+def _forked() -> None:
+    """A child has no writer, and its parent may be writing now."""
+    global _writing
+    _writing = threading.Lock()
+    _new.clear()
+    _start.cache_clear()
+    _room.cache_clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
 
 
 def _work() -> None:
@@ -203,10 +227,13 @@ def _write(name: str, program: Program, tree: Any) -> None:
     text = _pickled((program, results))
     if len(text) > _MOST_BYTES:
         return
-    with tempfile.NamedTemporaryFile(dir=path, delete=False) as file:
-        file.write(text)
-    # Another process may read it now, or write the same.
-    os.replace(file.name, path / name)
+    # Another process may read the file as soon as it has its name, or write the same.
+    written = path / f"{name}.{os.getpid()}"
+    try:
+        written.write_bytes(text)
+        written.replace(path / name)
+    finally:
+        written.unlink(missing_ok=True)
 
 
 @functools.cache
@@ -228,22 +255,32 @@ def _path() -> Path:
     return parent / f"{_version()}-programs"
 
 
-@functools.cache
-def _version() -> str:
-    """A digest of what all programs depend on."""
-    library = load()[0]
-    kernels = [] if library is None else [library._name]
-    paths = sorted(_sources(Path(__file__).parents[2]))
-    sources = [os.stat(path) for path in (*paths, *kernels)]
-    words = [
-        *(jax.__version__, np.__version__, sys.version, platform.machine(), jax.default_backend()),
-        *(f"{name}={os.environ.get(name)}" for name in ("JAXFRAMES_KERNELS", "JAXFRAMES_TIERS")),
-        *(f"{one.st_mtime_ns} {one.st_size}" for one in sources),
-    ]
-    return hashlib.sha256("\n".join(words).encode()).hexdigest()[:16]
+def _of_sources() -> list[str]:
+    """Where the sources are, and when they were changed."""
+    package = Path(__file__).parents[2]
+    found = [os.stat(path) for path in sorted(_sources(package))]
+    return [str(package), *(f"{one.st_mtime_ns} {one.st_size}" for one in found)]
 
 
 def _sources(package: Path) -> Iterator[str]:
     for room in ("frame", "primitives", "shardings"):
         for folder, _, files in os.walk(package / room):
             yield from (os.path.join(folder, one) for one in files if one.endswith(".py"))
+
+
+# Taken as the library is imported: sources that change later are not what runs.
+_SOURCES = _of_sources()
+
+
+@functools.cache
+def _version() -> str:
+    """A digest of what all programs depend on."""
+    library = load()[0]
+    kernels = os.stat(library._name) if library is not None else None
+    words = [
+        *(sys.version, jax.__version__, np.__version__),
+        *(platform.machine(), jax.default_backend(), *_SOURCES),
+        *(f"{name}={os.environ.get(name)}" for name in ("JAXFRAMES_KERNELS", "JAXFRAMES_TIERS")),
+        "" if kernels is None else f"{kernels.st_mtime_ns} {kernels.st_size}",
+    ]
+    return hashlib.sha256("\n".join(words).encode()).hexdigest()[:16]

@@ -56,12 +56,12 @@ class KeptEquation(NamedTuple):
     @property
     def invars(self) -> list[_Value]:
         """The operands."""
-        return [_Value(jax.ShapeDtypeStruct(*one)) for one in self.operands]
+        return [_Value(jax.ShapeDtypeStruct(shape, dtype)) for shape, dtype in self.operands]
 
     @property
     def outvars(self) -> list[_Value]:
         """The results."""
-        return [_Value(jax.ShapeDtypeStruct(*one)) for one in self.results]
+        return [_Value(jax.ShapeDtypeStruct(shape, dtype)) for shape, dtype in self.results]
 
 
 class _Repeated(NamedTuple):
@@ -107,8 +107,20 @@ def kept_value(value: Any) -> Any:
     return _Repeated(value.reshape(-1)[:1].copy(), value.shape)
 
 
+def own_dtype(dtype: np.dtype) -> np.dtype:
+    """NumPy's own object of a dtype: unpickled ones are others, which are not told by identity."""
+    return np.dtype(dtype.type)
+
+
 def value_of_kept(kept: Any) -> Any:
     """The inverse of `kept_value`."""
-    if not isinstance(kept, _Repeated):
-        return kept
-    return np.broadcast_to(kept.number.reshape(()), kept.shape)
+    if isinstance(kept, _Repeated):
+        return np.broadcast_to(kept.number.reshape(()), kept.shape)
+    return None if kept is None else read_only(kept)
+
+
+def read_only(value: HostArray) -> HostArray:
+    """A constant that results may show, but nobody may change."""
+    view = value.view()
+    view.setflags(write=False)
+    return view

@@ -20,7 +20,14 @@ from ._equal_rounding import (
     calculated_by_loop,
     dtype_of_value,
 )
-from ._kept_steps import function_of_kept, kept_function, kept_value, value_of_kept
+from ._kept_steps import (
+    function_of_kept,
+    kept_function,
+    kept_value,
+    own_dtype,
+    read_only,
+    value_of_kept,
+)
 from ._loops import scan_loop, while_loop
 from ._rounding import as_it_is, constant_for_xla, divided_apart, rounded
 
@@ -144,7 +151,11 @@ class Program:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._values = list(map(value_of_kept, self._values))
-        self._steps = [(function_of_kept(kept), *rest) for kept, *rest in self._steps]
+        self._input_dtypes = list(map(own_dtype, self._input_dtypes))
+        self._steps = [
+            (function_of_kept(kept), operands, results, tuple(map(own_dtype, dtypes)), last)
+            for kept, operands, results, dtypes, last in self._steps
+        ]
 
     def _is_wide(self) -> bool:
         """Whether a value has 64 bits."""
@@ -173,15 +184,16 @@ class Program:
                 values[slot] = result
         return [values[slot] for slot in self._outputs]
 
-    def _slot(self, value: Any) -> int:
-        self._values.append(value)
+    def _slot(self, value: HostArray | None) -> int:
+        self._values.append(None if value is None else read_only(value))
         return len(self._values) - 1
 
     def _inlined(self, jaxpr: Jaxpr, consts: Sequence[Any], inputs: Sequence[int]) -> list[int]:
         """Appends the calls of a jaxpr; returns the slots of its results."""
         slots = dict(zip(jaxpr.invars, inputs, strict=True))
         for variable, const in zip(jaxpr.constvars, consts, strict=True):
-            slots[variable] = self._slot(np.asarray(const, dtype_of_value(variable.aval)))
+            # A copy, as in a compiled program: the function's own may change.
+            slots[variable] = self._slot(np.array(const, dtype_of_value(variable.aval)))
 
         def read(atom: Any) -> int:
             if isinstance(atom, Literal):

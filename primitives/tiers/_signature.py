@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The signature of arguments: what a function is traced for, and where its arguments are."""
 
+import contextlib
 import functools
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import jax
@@ -16,12 +17,17 @@ from ...shardings._compat import option
 array_types: set[type] = set()
 _number_types: set[type] = {int, float, bool}
 
-_TRACING_OPTIONS = tuple(map(option, (
-    "jax_enable_x64", "jax_default_device", "jax_numpy_dtype_promotion", "jax_numpy_rank_promotion",
-    "jax_default_matmul_precision",
-)))  # fmt: skip
+# Options of which a trace depends, and how to set them for a block.
+_OPTIONS = {
+    "jax_enable_x64": jax.enable_x64,
+    "jax_default_device": jax.default_device,
+    "jax_numpy_dtype_promotion": jax.numpy_dtype_promotion,
+    "jax_numpy_rank_promotion": jax.numpy_rank_promotion,
+    "jax_default_matmul_precision": jax.default_matmul_precision,
+}
+_VALUES = tuple(map(option, _OPTIONS))
 # The first parts of a signature.
-NUM_OPTIONS = len(_TRACING_OPTIONS)
+NUM_OPTIONS = len(_OPTIONS)
 
 
 def signature_of(leaves: Sequence[Any], *, of_host: bool = False) -> tuple[Any, ...] | None:
@@ -29,7 +35,7 @@ def signature_of(leaves: Sequence[Any], *, of_host: bool = False) -> tuple[Any, 
 
     With `of_host`, also if one is an array of JAX.
     """
-    parts: list[Any] = [*map(operator.call, _TRACING_OPTIONS)]
+    parts: list[Any] = [*map(operator.call, _VALUES)]
     for leaf in leaves:
         kind = type(leaf)
         if kind is np.ndarray:
@@ -45,6 +51,22 @@ def signature_of(leaves: Sequence[Any], *, of_host: bool = False) -> tuple[Any, 
         else:
             return None
     return tuple(parts)
+
+
+@contextlib.contextmanager
+def with_options(signature: tuple[Any, ...]) -> Iterator[None]:
+    """Sets the options that a signature was made with."""
+    with contextlib.ExitStack() as stack:
+        for set_for_block, value in zip(_OPTIONS.values(), signature, strict=False):
+            stack.enter_context(set_for_block(value))
+        yield
+
+
+def type_of(leaf: Any) -> jax.ShapeDtypeStruct:
+    """What a program is traced for in place of an argument."""
+    aval = jax.typeof(leaf)
+    sharding = leaf.sharding if isinstance(leaf, jax.Array) and leaf.committed else None
+    return jax.ShapeDtypeStruct(aval.shape, aval.dtype, sharding=sharding, weak_type=aval.weak_type)
 
 
 def _is_array(leaf: Any) -> bool:

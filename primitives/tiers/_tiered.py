@@ -22,7 +22,7 @@ from ._kept_programs import keep, name_of, read
 from ._pieces import for_xla
 from ._program import Program
 from ._recent import interpreted_entries
-from ._signature import NUM_OPTIONS, num_cpus, signature_of
+from ._signature import NUM_OPTIONS, num_cpus, signature_of, type_of
 
 # Dropping traces takes a pass over all functions, so it is rare; see `_drop_traces`.
 _FORGOTTEN_BEFORE_TRACES = 128
@@ -87,6 +87,9 @@ class Tiered:
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any], in_pieces: bool):
         functools.update_wrapper(self, function)
+        # Partial functions and objects that are called have no name.
+        self.__qualname__ = getattr(function, "__qualname__", type(function).__qualname__)
+        self.__module__ = getattr(function, "__module__", None) or type(function).__module__
         self.is_in_pieces = in_pieces
         self._function, self._options = function, options
         # For calls that are left to JAX: on other platforms and under a trace.
@@ -120,13 +123,12 @@ class Tiered:
             try:
                 results = entry.interpret(program, leaves)
                 if entry.is_due:
-                    self._compile_later(entry, args, kwargs)
+                    entry.is_due = False
+                    compile_later(entry)
                 return results
             except Exception as reason:
                 # XLA has the last word, on errors of the kernels too.
                 _log.debug("%s is compiled: %s", self.__qualname__, reason)
-        if entry.compiled is None:
-            self._prepare(entry, args, kwargs)
         return entry.run(dynamic, leaves)
 
     def on_host(self, *args: Any) -> Any:
@@ -206,10 +208,11 @@ class Tiered:
             options = *signature[:NUM_OPTIONS], self._options, self.is_in_pieces
             name = name_of(f"{self.__module__}.{self.__qualname__}", options, static, leaves, tree)
         kept = read(name) if name else None
+        entry.arguments = self._types_of(args, kwargs)
         if kept is not None:
             entry.program, entry.out_tree = kept
         else:
-            self._trace_into(entry, args, kwargs)
+            self._trace_into(entry)
             if name and entry.program is not None:
                 keep(name, entry.program, entry.out_tree)
         self._entries[key] = entry
@@ -226,28 +229,40 @@ class Tiered:
             found = getattr(found, name, None)
         return found in (self, self._function) and mode() == "auto"
 
-    def _trace_into(self, entry: "Entry", args: Any, kwargs: Any) -> None:
+    def _types_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+        """The static arguments, and what the function is traced for in place of the others."""
+        numbers, names = self._static_numbers, self._static_names
+        types = (
+            arg if number in numbers else jax.tree.map(type_of, arg)
+            for number, arg in enumerate(args)
+        )
+        named = {k: arg if k in names else jax.tree.map(type_of, arg) for k, arg in kwargs.items()}
+        return tuple(types), named
+
+    def _trace_into(self, entry: "Entry") -> None:
         """Traces the function for an entry, and makes a program for the host of it if it can."""
-        traced = self._trace(entry.platform, False, args, kwargs)
-        entry.traced, entry.out_tree = traced, traced.out_tree
+        traced = self._trace(entry.platform, False, *entry.arguments)
+        entry.out_tree = traced.out_tree
         entry.has_effects = bool(traced.jaxpr.effects)
-        if not entry.is_on_host or traced.donate_argnums or entry.has_effects:
-            return
-        try:
-            if any(aval.weak_type for aval in traced.jaxpr.out_avals):
-                raise NotInterpretable("results of weak type")
-            program = self._program_of(traced.jaxpr)
-            if program.is_apart:
-                entry.keep_apart(program, jax.tree.leaves(self._divided(args, kwargs)[1]))
-            entry.program = program
-            if mode() == "auto" and program.seconds > entry.compile_seconds:
-                _log.debug(
-                    "%s is compiled: interpreted it would take %.3f s",
-                    self.__qualname__, program.seconds,
-                )  # fmt: skip
-                entry.program = None
-        except NotInterpretable as reason:
-            _log.debug("%s is compiled: %s", self.__qualname__, reason)
+        if entry.is_on_host and not traced.donate_argnums and not entry.has_effects:
+            try:
+                self._interpret(entry, traced.jaxpr)
+            except NotInterpretable as reason:
+                _log.debug("%s is compiled: %s", self.__qualname__, reason)
+        # The last one: other threads compile what is traced.
+        entry.traced = traced
+
+    def _interpret(self, entry: "Entry", jaxpr: Any) -> None:
+        """Gives an entry the program of a jaxpr, unless XLA takes less time to compile it."""
+        if any(aval.weak_type for aval in jaxpr.out_avals):
+            raise NotInterpretable("results of weak type")
+        program = self._program_of(jaxpr)
+        if program.is_apart:
+            entry.keep_apart(program, jax.tree.leaves(self._divided(*entry.arguments)[1]))
+        entry.program = program
+        if mode() == "auto" and program.seconds > entry.compile_seconds:
+            entry.program = None
+            raise NotInterpretable(f"interpreted it would take {program.seconds:.3f} s")
 
     def _program_of(self, jaxpr: Any) -> Program:
         if not self._options.keys() <= _OPTIONS_OF_ARGUMENTS:
@@ -259,18 +274,13 @@ class Tiered:
                 return Program(jaxpr)
         return Program(jaxpr, keeps_apart=True)
 
-    def _compile_later(self, entry: "Entry", args: Any, kwargs: Any) -> None:
-        entry.is_due = False
-        self._prepare(entry, args, kwargs)
-        compile_later(entry)
-
-    def _prepare(self, entry: "Entry", args: Any, kwargs: Any) -> None:
+    def prepare(self, entry: "Entry") -> None:
         """Traces the function for XLA, unless the interpreter's program serves."""
         if entry.traced is None:
             # The program was kept on disk.
-            self._trace_into(entry, args, kwargs)
+            self._trace_into(entry)
         if self.is_in_pieces and entry.is_on_host:
-            entry.traced = self._trace(entry.platform, True, args, kwargs)
+            entry.traced = self._trace(entry.platform, True, *entry.arguments)
 
     def _trace(self, platform: str | None, is_for_xla: bool, args: Any, kwargs: Any) -> Any:
         """Traces a copy of the function.

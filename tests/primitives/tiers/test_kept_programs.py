@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Interpreted programs on disk: the same answers in another process, without a trace."""
 
+import functools
+import io
 import json
 import logging
+import operator
 import os
+import pathlib
 import pickle
 import subprocess
 import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import jax
 import jax.numpy as jnp
@@ -14,11 +21,12 @@ import numpy as np
 import pytest
 from jaxframes.primitives import backend, staging
 from jaxframes.primitives.local import compact
-from jaxframes.primitives.tiers import _kept_programs
+from jaxframes.primitives.tiers import _kept_programs, _tiered
 from jaxframes.primitives.tiers._background import wait_until_compiled
 from jaxframes.primitives.tiers._kept_programs import keep, name_of, read
 from jaxframes.primitives.tiers._program import Program
-from jaxframes.primitives.tiers._recent import compiled_entries
+from jaxframes.primitives.tiers._recent import compiled_entries, interpreted_entries
+from jaxframes.primitives.tiers._tiered import Tiered
 
 pytestmark = pytest.mark.skipif(backend().cpu != "native", reason="interpreted with the kernels")
 
@@ -150,6 +158,13 @@ def test_nothing_but_known_classes_is_read(folder):
     (path,) = folder.rglob("one")
     marker = folder / "called"
 
+    # What a module imports, what is found through a dot, and what calls anything.
+    dotted = b"\x80\x04\x8c\x1ajaxframes.shardings.launch\x8c\x10subprocess.Popen\x93."
+    imported = b"\x80\x04\x8c\x1ajaxframes.shardings.launch\x8c\x0asubprocess\x93."
+    for text in (dotted, imported):
+        with pytest.raises(pickle.UnpicklingError):
+            _kept_programs._KnownUnpickler(io.BytesIO(text)).load()
+
     class Harm:
         def __init__(self, function, *arguments):
             self.call = function, arguments
@@ -157,7 +172,11 @@ def test_nothing_but_known_classes_is_read(folder):
         def __reduce__(self):
             return self.call
 
-    for harm in (Harm(os.mkdir, marker), Harm(eval, "1"), Harm(np.save, marker, 1), os.path.join):
+    harms = (
+        Harm(os.mkdir, marker), Harm(eval, "1"), Harm(np.save, marker, 1), os.path.join,
+        Harm(operator.attrgetter, "__call__"), Harm(functools.partial, Program),
+    )  # fmt: skip
+    for harm in harms:
         path.write_bytes(pickle.dumps((harm, ())))
         assert read("one") is None
         assert not marker.exists()
@@ -228,3 +247,102 @@ def test_a_kept_program_is_compiled_when_that_pays(folder):
     _kept_programs._write_all()
     assert list(folder.rglob("*-programs/*"))
     assert calls()
+
+
+def test_no_retrace_holds_for_kept_programs():
+    flags = jnp.arange(2500) % 2 == 0
+    compact(flags, None, capacity=100)
+    _kept_programs._write_all()
+    for entry in [one for one in interpreted_entries if one.owner.__name__ == "_compact"]:
+        entry.owner.forget(entry)
+    compact(flags, None, capacity=100)
+    with staging.no_retrace():
+        for _ in range(40):
+            compact(flags, None, capacity=100)
+    wait_until_compiled()
+
+
+def test_threads_that_find_a_kept_program_get_its_bits(monkeypatch):
+    # A product and a sum that XLA would contract, and a branch that it alone can calculate.
+    @staging.tiered
+    def f(x):
+        y = jax.lax.cond(x[0] > 0, jnp.exp, lambda x: x, x)
+        return y * y + x / np.float64(3)
+
+    x = -np.abs(np.random.default_rng(0).normal(size=500)) - 0.1
+    positive = -x
+    expected = np.asarray(f(jnp.asarray(positive)))
+    f._entries.clear()
+    f(jnp.asarray(x))
+    (entry,) = f._entries.values()
+    kept = pickle.loads(pickle.dumps(entry.program)), entry.out_tree
+    f._entries.clear()
+    monkeypatch.setattr(_tiered, "name_of", lambda *args: "one")
+    monkeypatch.setattr(_tiered, "read", lambda name: kept)
+    monkeypatch.setattr(Tiered, "_is_kept", True)
+    program_of = Tiered._program_of
+
+    def slowly(self, jaxpr):
+        time.sleep(0.05)
+        return program_of(self, jaxpr)
+
+    monkeypatch.setattr(Tiered, "_program_of", slowly)
+    f(jnp.asarray(x))
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(f, [jnp.asarray(positive)] * 4))
+    for one in (*found, f(jnp.asarray(positive))):
+        np.testing.assert_array_equal(one, expected)
+
+
+def test_functions_without_a_name_are_called():
+    add = staging.tiered(functools.partial(operator.add, 3))
+    np.testing.assert_array_equal(add(np.arange(3)), [3, 4, 5])
+
+
+def test_a_thread_that_cannot_start_costs_nothing(monkeypatch):
+    def refuse(self):
+        raise RuntimeError("can't start new thread")
+
+    _kept_programs._start.cache_clear()
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    keep("one", *_program(lambda x: x, np.arange(3)))
+    _kept_programs._start.cache_clear()
+
+
+def test_a_failed_write_leaves_nothing(folder, monkeypatch):
+    def fail(self, text):
+        with open(self, "wb") as file:
+            file.write(text[:5])
+        raise OSError("no space left")
+
+    monkeypatch.setattr(pathlib.Path, "write_bytes", fail)
+    keep("one", *_program(lambda x: x, np.arange(3)))
+    _kept_programs._write_all()
+    assert not list(folder.rglob("one*"))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*")
+def test_a_forked_child_ends():
+    with _kept_programs._writing:
+        child = os.fork()
+        if child == 0:
+            _kept_programs._write_all()
+            os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_what_was_kept_is_as_quick_as_what_was_traced():
+    program, _ = _program(lambda x: (x + 1, x * 2), np.arange(3))
+    kept = pickle.loads(pickle.dumps(program))
+    for (_, *ours), (_, *theirs) in zip(kept._steps, program._steps, strict=True):
+        assert all(one is other for one, other in zip(ours[2], theirs[2], strict=True))
+
+
+def test_constants_cannot_be_changed():
+    table = np.arange(4096.0)
+    take = staging.tiered(lambda flags, x: jnp.where(flags, table, x))
+    result = take(jnp.ones(4096, bool), jnp.zeros(4096))
+    table += 1
+    np.testing.assert_array_equal(result, np.arange(4096.0))
+    np.testing.assert_array_equal(take(jnp.ones(4096, bool), jnp.zeros(4096)), np.arange(4096.0))
