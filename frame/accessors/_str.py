@@ -44,8 +44,8 @@ from ._string_columns import (
 Method: TypeAlias = Callable[..., Any]
 # Methods whose results are lists, also of no strings.
 OF_LISTS = ("split", "rsplit", "findall")
-# Methods whose results are tuples, unless they are columns.
-OF_TUPLES = ("partition", "rpartition")
+# Methods whose results are objects, also of no strings, unless they are columns.
+OF_OBJECTS = ("partition", "rpartition", "encode")
 # Fewer strings take less time than the threads.
 LEAST_BY_THREADS = 1 << 16
 # pandas' answer for a missing string is kept if all arguments have one of these types.
@@ -320,7 +320,7 @@ class StringMethods:
             return self._series._make_frame(columns, Labels(results.columns))
         if name in OF_LISTS and not self._holds_objects:
             column = lists_of_rows(column, results, rows)
-        elif name in OF_TUPLES and results.dtype == object and not self._holds_objects:
+        elif name in OF_OBJECTS and results.dtype == object and not self._holds_objects:
             column = tuples_of_rows(column, results, rows)
         else:
             missing_result = _missing_result(name, strings.dtype, args, kwargs)

@@ -76,7 +76,14 @@ def seed_of(random_state: Any) -> Array:
     if isinstance(random_state, jax.Array):
         is_key = jnp.issubdtype(random_state.dtype, jax.dtypes.prng_key)
         return jax.random.key_data(random_state) if is_key else random_state
-    return jax.random.key_data(jax.random.key(drawn_seed(random_state)))
+    seed = drawn_seed(random_state)
+    if np.ndim(seed) or not np.issubdtype(np.asarray(seed).dtype, np.integer):
+        raise ValueError(
+            "random_state must be an integer, array-like, a BitGenerator, Generator, a numpy "
+            f"RandomState, or None: sample got {random_state!r}. Give an integer, a generator of "
+            "NumPy, or a key of jax.random."
+        )
+    return jax.random.key_data(jax.random.key(seed))
 
 
 def drawn_seed(random_state: Any) -> Any:

@@ -74,6 +74,11 @@ def wide_to_long(
     numbers = _as_numbers(pd.Series(suffixes, dtype=frame._labels.index.dtype))
     # A name of its own, because another column may have that of the level.
     result[_LEVEL] = narrowed(numbers.repeat(len(frame))).array
+    if len(ids) == 1 and frame[ids[0]].dtype == object:
+        # As in pandas, whose join of labels infers the dtype of strings.
+        labels_of_rows = frame[ids[0]].to_pandas()
+        if pd.api.types.infer_dtype(labels_of_rows, skipna=False) == "string":
+            result[ids[0]] = result[ids[0]].astype("str")
     if len(ids) > 1:
         # As in pandas, the suffixes of a row stand together.
         order = np.arange(len(result)).reshape(len(suffixes), len(frame)).T.ravel()

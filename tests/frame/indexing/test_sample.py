@@ -42,6 +42,16 @@ def test_all_rows_are_permuted():
     assert again.index.tolist() == list(range(len(drawn)))
 
 
+def test_wrong_seeds():
+    message = assert_same_error(lambda f: f.sample(random_state="a seed"), mixed_frame())
+    assert message == (
+        "random_state must be an integer, array-like, a BitGenerator, Generator, a numpy "
+        "RandomState, or None: sample got 'a seed'. Give an integer, a generator of NumPy, or a "
+        "key of jax.random."
+    )
+    assert_same_error(lambda f: f.groupby("k").sample(random_state=1.5), mixed_frame())
+
+
 def test_seeds():
     series = on_device(mixed_frame().i)
     seeds = [0, 1, np.random.default_rng(0), np.random.RandomState(0), None]

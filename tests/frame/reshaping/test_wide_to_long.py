@@ -84,6 +84,19 @@ def test_names_and_dtypes_of_suffixes():
         assert_parity(lambda f: reshaped(f, "B", i="id", j="n", sep="_"), labelled, ways=["eager"])
 
 
+@pytest.mark.parametrize("ids", [["1", "2"], [1, 2], [1, "a"], ["a", None]], ids=str)
+def test_objects_that_identify_rows(ids):
+    frame = pd.DataFrame({"id": pd.Series(ids, dtype=object), "X": [1, 2], "A_1": [3, 4]})
+    assert_parity(
+        lambda f: (
+            *([] if None in ids else [reshaped(f, ["A", "B"], i="id", j="n", sep="_")]),
+            reshaped(f, "A", i=["id", "X"], j="n", sep="_"),
+        ),
+        frame,
+        ways=["eager"],
+    )
+
+
 def test_missing_suffixes_of_a_nullable_column():
     frame = FRAME[["id", "B_1", "B_3", "A_2"]].astype({"B_1": "int64", "B_3": "Int64"})
     assert_parity(lambda f: reshaped(f, ["B", "A"], i="id", j="n", sep="_"), frame, ways=["eager"])
