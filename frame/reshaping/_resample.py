@@ -379,8 +379,9 @@ class ResampleMethods(NDFrame):
         if is_in_order or not any_flagged(are_missing, source._table.num_rows):
             are_missing = None
         elif len(labels):
-            # As in pandas, the labels have no frequency if a time is missing.
-            labels.freq = None
+            # As in pandas, the labels have no frequency if a time is missing. A new index, because
+            # the bins are kept for the next call.
+            labels = pd.DatetimeIndex(labels, freq=None)
         # Small numbers, whose groups need no search.
         keys = Column(codes, None if are_missing is None else ~are_missing)
         grouped = source.groupby(source._make_series(keys, name))

@@ -406,3 +406,13 @@ def test_several_quantiles_of_bins():
         return tuple(one.reset_index() for one in found)
 
     assert_parity(quantiles, frame, ways=["eager"])
+
+
+def test_missing_times_change_no_labels_of_other_calls():
+    times = pd.Series(pd.to_datetime(["2024-01-01", "2024-01-02", "2024-01-04"]))
+    whole = pd.DataFrame({"t": times, "x": [1, 2, 3]})
+    missing = pd.concat([whole, pd.DataFrame({"t": [pd.NaT], "x": [4]})], ignore_index=True)
+    for frame in (whole, missing, whole):
+        expected = frame.resample("D", on="t").sum().index
+        found = on_device(frame).resample("D", on="t").sum().to_pandas().index
+        assert found.freq == expected.freq
