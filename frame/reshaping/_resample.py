@@ -381,7 +381,8 @@ class ResampleMethods(NDFrame):
         elif len(labels):
             # As in pandas, the labels have no frequency if a time is missing. A new index, because
             # the bins are kept for the next call.
-            labels = pd.DatetimeIndex(labels, freq=None)
+            no_frequency: Any = None
+            labels = pd.DatetimeIndex(labels, freq=no_frequency)
         # Small numbers, whose groups need no search.
         keys = Column(codes, None if are_missing is None else ~are_missing)
         grouped = source.groupby(source._make_series(keys, name))
