@@ -7,28 +7,32 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import pandas as pd
 
-from ..align._align import in_capacity_of, positions_of_labels, repeats_labels, same_labels
+from ..align._align import in_capacity_of, positions_of_labels, same_labels
 from ..align._as_column import as_column
 from ..align._outer_align import align_tables
-from ..combining._concat_rows import common_columns
-from ..mapping._choices import choose, choose_scalar
-from ..mapping._missing import missing_flags
-from ..mapping._nullable_values import cast_nullable
+from ..mapping._choices import choose_scalar
 from ..table._arguments import axis_number
-from ..table._column import Array, Column, common_family, in_dtype, of_family, present_rows
+from ..table._column import Array, Column, in_dtype, present_rows
 from ..table._column_labels import Labels
 from ..table._dtypes import narrowed
 from ..table._from_host import index_from
-from ..table._holes import assumes_holes
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
-from ..table._nullable import Family, nullable_dtype
-from ..table._recode import category_values
 from ..table._table import Table, as_count
-from ..table._take import any_flagged, missing_elsewhere, settled, take_columns
+from ..table._take import settled, take_columns
 from ..table._tracing import answered_at_once, is_traced
 from ..table._types import Axis, LevelOrLevels
-from ..table._units import finest_unit, with_units
 from ..table._user_functions import as_pandas
+from ._combine_first import (
+    are_mixed,
+    check_distinct_labels,
+    dtypes_while_aligned,
+    filled_from,
+    has_nothing,
+    is_whole,
+    may_be_kept,
+    numbers_of_categories,
+    rows_of,
+)
 
 
 class Nearest(NamedTuple):
@@ -255,12 +259,12 @@ class FrameReindexing(FrameBase, Reindexing):
             [1.0, 4.0]
         """
         left, right = self.align(other, axis=0)
-        if _has_nothing(other) and len(left) == len(self):
+        if has_nothing(other) and len(left) == len(self):
             # As in pandas, the rows stay in their order.
             left, right = self, other.reindex(self.index)
         own, others = self._labels.index, other._labels.index
         labels = own.append(others[~others.isin(own)])
-        is_other = _has_nothing(self) and not _has_nothing(other) and len(right) == len(other)
+        is_other = has_nothing(self) and not has_nothing(other) and len(right) == len(other)
         if is_other:
             # As in pandas, these are the columns of the other frame, aligned.
             labels = own.join(others, how="outer")
@@ -272,17 +276,10 @@ class FrameReindexing(FrameBase, Reindexing):
                 column = as_column(np.nan, left._table, label)
             if len(sides) == 2:
                 owners = self._column(label), other._column(label)
-                if not (_may_be_kept(*owners) and _is_whole(column, left._table)):
-                    column = _filled(column, right._column(label), owners, left._table)
+                if not (may_be_kept(*owners) and is_whole(column, left._table)):
+                    column = filled_from(column, right._column(label), owners, left._table)
             columns.append(column)
         return self._make_frame(columns, Labels(labels), left._table)
-
-
-def _has_nothing(of: NDFrame) -> bool:
-    table = of._table
-    if is_traced(table.num_rows, table.columns):
-        return False
-    return not table.columns or not table.num_rows_on_host
 
 
 def _with_absent(
@@ -339,166 +336,26 @@ class SeriesReindexing(SeriesBase, Reindexing):
             >>> JaxSeries([1.0, None]).combine_first(JaxSeries([3.0, 4.0])).tolist()
             [1.0, 4.0]
         """
-        _check_distinct_labels(self, other)
-        given = _numbers_of_categories(self, other)
+        check_distinct_labels(self, other)
+        given = numbers_of_categories(self, other)
         owners = given[0]._only, given[1]._only
         sides = (
             side if dtype is None else side.astype(dtype)
-            for side, dtype in zip(given, _while_aligned(*owners), strict=True)
+            for side, dtype in zip(given, dtypes_while_aligned(*owners), strict=True)
         )
         left, right = sides
-        if _has_nothing(self) or _has_nothing(other):
+        if has_nothing(self) or has_nothing(other):
             # As in pandas, the rows stay in their order.
             labels = self.index.union(other.index)
             left, right = left.reindex(labels), right.reindex(labels)
         else:
             left, right = left.align(right)
-        has_objects = _are_mixed(*owners) or owners[0].kind == "object"
-        fills = _rows_of(other, self) if has_objects else None
-        column = _filled(left._only, right._only, owners, left._table, fills)
+        has_objects = are_mixed(*owners) or owners[0].kind == "object"
+        fills = rows_of(other, self) if has_objects else None
+        column = filled_from(left._only, right._only, owners, left._table, fills)
         table, index = left._table, left._table.index
         has_two_names = self._table.index.names != other._table.index.names
         if has_two_names and not is_traced(table) and not same_labels(self._table, other._table):
             # pandas has the name of the union here, and elsewhere that of the left labels.
             table = table.replace(index=index.named((None,) * index.num_levels))
         return self._of(table.with_columns([column]), self._name)
-
-
-def _check_distinct_labels(series: Any, other: Any) -> None:
-    """Raises if labels repeat, unless both have the same ones and one dtype. Not inside `jit`."""
-    if series.dtype == other.dtype and same_labels(series._table, other._table):
-        return
-    if repeats_labels(series) or repeats_labels(other):
-        raise ValueError(
-            "cannot reindex on an axis with duplicate labels: combine_first got labels that "
-            "repeat. Keep one row of each first, by groupby(level=0).first()."
-        )
-
-
-def _rows_of(series: Any, beside: Any) -> Array | None:
-    """Flags the aligned rows with a label of a series; None inside `jit`, where all have one.
-
-    Other rows keep their own missing value: None, NaN, NaT or NA among objects.
-    """
-    table = series._table
-    if is_traced(table.index, table.num_rows, beside._table.index, beside._table.num_rows):
-        return None
-    flags = Column(table.layout.place(np.ones(table.capacity, np.bool_)))
-    return beside.align(series._with_column(flags))[1]._only.present()
-
-
-def _numbers_of_categories(series: Any, other: Any) -> tuple[Any, Any]:
-    """Two series, in place of categories that are numbers their values beside other numbers."""
-    columns = series._only, other._only
-    if columns[0].type == columns[1].type:
-        return series, other
-    values = [category_values(one) if one.kind == "category" else one for one in columns]
-    found = [one for one in values if one is not None and one.is_numeric]
-    if len(found) < 2 or found[0].is_bool != found[1].is_bool:
-        return series, other
-    if common_family(found) is None:
-        sides = zip(found, (series, other), strict=True)
-        found = [settled(values, side._table.num_rows) for values, side in sides]
-    return series._with_column(found[0]), other._with_column(found[1])
-
-
-# Dtypes of 64 bits that float64 does not represent, and those that mark missing values beside them.
-_MASKED = {np.dtype(np.int64): "Int64", np.dtype(np.uint64): "UInt64"}
-
-
-def _while_aligned(*columns: Column) -> list[str | None]:
-    """The nullable dtype of each column that keeps its integers exact while rows are aligned."""
-    are_plain = [
-        one.is_numeric and one.valid is None and not one.is_nullable and not is_traced(one.data)
-        for one in columns
-    ]
-    if _are_mixed(*columns):
-        # Objects show whether a number is an integer, of any width.
-        return [
-            nullable_dtype("masked", "number", one.dtype).name
-            if plain and one.dtype.kind in "iu"
-            else None
-            for one, plain in zip(columns, are_plain, strict=True)
-        ]
-    common = np.result_type(*(one.dtype for one in columns)) if all(are_plain) else None
-    return [None if common is None else _MASKED.get(common)] * 2
-
-
-def _are_mixed(*columns: Column) -> bool:
-    """Whether the common dtype of columns is that of objects: bools beside numbers, say."""
-    # No nullable dtype holds complex numbers.
-    has_nullable = any(one.is_nullable for one in columns)
-    types = {
-        one.type
-        if one.kind == "category"
-        else (
-            one.kind, one.is_bool, one.type.zone, one.type.freq,
-            has_nullable and one.dtype.kind == "c",
-        )
-        for one in columns
-    }  # fmt: skip
-    return len(types) > 1
-
-
-def _may_be_kept(own: Column, other: Column) -> bool:
-    """Whether a column of a frame keeps its dtype beside one of another type if it is whole.
-
-    Numbers, categories, objects and nullable columns have the common dtype of both sides.
-    """
-    is_fixed = own.kind not in ("number", "category", "object") and not own.is_nullable
-    return is_fixed and _are_mixed(own, other)
-
-
-def _is_whole(column: Column, table: Table) -> bool:
-    """Whether no value is known to be missing."""
-    (missing,) = missing_flags([column])
-    is_unknown = is_traced(missing, table.num_rows) or assumes_holes()
-    return not is_unknown and not any_flagged(missing, table.num_rows)
-
-
-def _filled(
-    column: Column,
-    other: Column,
-    owners: tuple[Column, Column],
-    table: Table,
-    fills: Array | None = None,
-) -> Column:
-    """Fills missing values from another column, in the common dtype before rows were aligned.
-
-    `fills` flags the rows that the other column has; all if it is None.
-    """
-    (missing,) = missing_flags([column])
-    missing = missing if fills is None else missing & fills
-    counts = table.num_rows, table.num_rows
-    if column.type.compares_with(other.type) and column.type.zone == other.type.zone:
-        # As in pandas, values that no row needs are not converted to the finer unit.
-        (other,) = missing_elsewhere([other], missing)
-        column, other = with_units((column, other), finest_unit(column, other), counts)
-    family, are_mixed = common_family(owners), _are_mixed(*owners)
-    are_numbers = all(owner.is_numeric for owner in owners) and not are_mixed
-    dtype = np.result_type(*(owner.dtype for owner in owners)) if are_numbers else None
-    if are_mixed:
-        # As in pandas, also if no value is filled.
-        column, other = common_columns((column, other), "combine_first", counts, of_frames=False)
-    elif dtype is not None and family is not None:
-        sides = zip((column, other), owners, strict=True)
-        column, other = in_dtype(
-            [_as_nullable(one, owner, family, table) for one, owner in sides], dtype
-        )
-    filled = choose(~missing, column, other, table, "combine_first")
-    if family is not None and filled.kind == "string":
-        return of_family(filled, family)
-    if dtype is None or family is not None or any(owner.valid is not None for owner in owners):
-        return filled
-    if dtype.kind in "iu" or dtype.kind == filled.dtype.kind == "b":
-        # A label of the result is one of either side, so that no value is missing.
-        return Column(filled.data.astype(dtype))
-    if dtype.kind in "fc" and filled.valid is None and filled.dtype.kind in "iufc":
-        return Column(filled.data.astype(dtype))
-    return filled
-
-
-def _as_nullable(column: Column, owner: Column, family: Family, table: Table) -> Column:
-    """Numbers in a nullable dtype: integers that became floats while rows were aligned, too."""
-    dtype = nullable_dtype(family, "number", owner.dtype)
-    return cast_nullable(column, dtype, table.num_rows, table.layout)
