@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The dense transports of an exchange: one hop, two hops, and on CPU a choice between them."""
 
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -75,7 +74,10 @@ def hops_on_cpu(
     def blocks_of(sources: Array) -> tuple[Array, ...]:
         if order is not None:
             sources = take_rows(order, jnp.clip(sources, 0, num_rows - 1), is_unique=False)
-        return _apart(lambda positions: BY_ROW.take(rows, positions), sources, rows.dtype)
+        if rows.dtype == jnp.uint32:
+            return tuple(BY_ROW.take(rows, sources[block]) for block in range(num_shards))
+        # Tangents: the transpose of one gather is one scatter.
+        return tuple(BY_ROW.take(rows, sources))
 
     def from_runs(received: tuple[Array, ...], results: Array) -> Array:
         pair_rows = received[0].shape[0]
@@ -97,18 +99,17 @@ def hops_on_cpu(
     )
     received = _swap_apart(blocks_of(sources), axis_name)
 
-    def results_apart(received: tuple[Array, ...]) -> tuple[Array, ...]:
+    def results_in_blocks(received: tuple[Array, ...]) -> tuple[Array, ...]:
         # All rows have arrived. They travel on, so that `received` needs no memory any more.
-        padding = num_shards * second_rows - num_results
-        parts = jnp.pad(results, (0, padding), constant_values=-1).reshape(num_shards, second_rows)
-        return _apart(lambda results: from_runs(received, results), parts, rows.dtype)
+        padding = (0, num_shards * second_rows - num_results)
+        taken = from_runs(received, jnp.pad(results, padding, constant_values=-1))
+        return tuple(taken.reshape(num_shards, second_rows, -1))
 
     def second_blocks(received: tuple[Array, ...]) -> tuple[Array, ...]:
         sources = destination_sources(runs, shards, first_rows, second_rows, axis_name, BY_ROW)
-        joined = jnp.concatenate(received)
-        return _apart(lambda positions: BY_ROW.take(joined, positions), sources, rows.dtype)
+        return tuple(BY_ROW.take(jnp.concatenate(received), sources))
 
-    blocks = jax.lax.cond(fits, results_apart, second_blocks, received)
+    blocks = jax.lax.cond(fits, results_in_blocks, second_blocks, received)
     received = _swap_apart(blocks, axis_name)
 
     def from_stripes(blocks: tuple[Array, ...], received: tuple[Array, ...]) -> Array:
@@ -167,15 +168,6 @@ def _in_sequence(blocks: Array | None, runs: Runs) -> tuple[Any, Runs, Array]:
         return blocks, runs, shards
     blocks, sent, shards = jax.lax.optimization_barrier((blocks, runs.sent, shards))
     return blocks, runs._replace(sent=sent), shards
-
-
-def _apart(take: Callable[[Array], Array], positions: Array, dtype: Any) -> tuple[Array, ...]:
-    """Takes rows at positions `[blocks, positions]`; an array for each block."""
-    if dtype == jnp.uint32:
-        return tuple(take(positions[block]) for block in range(positions.shape[0]))
-    # Tangents: the transpose of one gather is one scatter.
-    taken = take(positions.reshape(-1))
-    return tuple(taken.reshape(*positions.shape, taken.shape[1]))
 
 
 def _swap_apart(blocks: tuple[Array, ...], axis_name: AxisName) -> tuple[Array, ...]:
