@@ -15,3 +15,8 @@ Run them from `asv_bench`:
 `python asv_bench/table.py` asks the most important of these questions side by side in one run,
 and `python asv_bench/run_workload.py` runs whole workloads beside pandas, Polars and DuckDB.
 """
+
+import os
+
+# A first call is that of a script that never ran: its programs are not there yet.
+os.environ.setdefault("JAXFRAMES_CACHE", "off")

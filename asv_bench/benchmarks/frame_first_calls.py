@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-# First calls of a script that never ran: its programs are not there yet.
+# For this file as a script; see the package.
 os.environ.setdefault("JAXFRAMES_CACHE", "off")
 
 ROWS = 100_000
