@@ -181,6 +181,9 @@ def interpret(
     """
     library = load()[0]
     assert library is not None
+    if isinstance(program, Program):
+        # JAX narrows what the caller gives before XLA has it.
+        leaves = program.in_dtypes(leaves)
     before = library.jaxframes_flush_subnormals(1)
     try:
         with np.errstate(all="ignore"):

@@ -126,8 +126,8 @@ class Program:
     def __call__(self, arguments: Sequence[Any]) -> list[HostArray]:
         """Runs the program on the flat arguments."""
         values = list(self._values)
-        for slot, argument, dtype in zip(self._inputs, arguments, self._input_dtypes, strict=True):
-            values[slot] = _as_array(argument, dtype)
+        for slot, argument in zip(self._inputs, self.in_dtypes(arguments), strict=True):
+            values[slot] = argument
         for function, operands, slots, dtypes, last_used in self._steps:
             results = function(*[values[slot] for slot in operands])
             if len(slots) == 1 and not isinstance(results, (tuple, list)):
@@ -138,6 +138,10 @@ class Program:
             for slot in last_used:
                 values[slot] = None
         return [values[slot] for slot in self._outputs]
+
+    def in_dtypes(self, arguments: Sequence[Any]) -> list[HostArray]:
+        """The flat arguments as arrays of the dtypes that the program was made for."""
+        return list(map(_as_array, arguments, self._input_dtypes))
 
     def __getstate__(self) -> dict[str, Any]:
         """What `__call__` needs: another process can run the program, but not `replay` it."""

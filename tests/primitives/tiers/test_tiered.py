@@ -311,3 +311,10 @@ def test_an_unknown_mode(monkeypatch):
     with pytest.raises(ValueError, match=message):
         staging.tiered(lambda x: x)(jnp.arange(3))
     _entry.mode.cache_clear()
+
+
+def test_arguments_are_narrowed_as_by_jit():
+    with jax.enable_x64(False):
+        x = np.array([1e-40, 1.0])
+        reverse = staging.tiered(lambda x: x[::-1])
+        np.testing.assert_array_equal(reverse(x), jax.jit(lambda x: x[::-1])(x))
