@@ -23,10 +23,13 @@ from ..table._units import finest_unit, with_units
 
 def has_nothing(of: NDFrame) -> bool:
     """Whether there are no rows, or no columns; inside `jit` it is taken to have some."""
-    table = of._table
-    if is_traced(table.num_rows, table.columns):
-        return False
-    return not table.columns or not table.num_rows_on_host
+    return has_no_rows(of) or not of._table.columns
+
+
+def has_no_rows(of: NDFrame) -> bool:
+    """Whether there are no rows; inside `jit` it is taken to have some."""
+    num_rows = of._table.num_rows
+    return not is_traced(num_rows) and not of._table.num_rows_on_host
 
 
 def check_distinct_labels(series: Any, other: Any) -> None:

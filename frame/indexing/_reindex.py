@@ -27,6 +27,7 @@ from ._combine_first import (
     check_distinct_labels,
     dtypes_while_aligned,
     filled_from,
+    has_no_rows,
     has_nothing,
     is_whole,
     may_be_kept,
@@ -264,10 +265,12 @@ class FrameReindexing(FrameBase, Reindexing):
             left, right = self, other.reindex(self.index)
         own, others = self._labels.index, other._labels.index
         labels = own.append(others[~others.isin(own)])
-        is_other = has_nothing(self) and not has_nothing(other) and len(right) == len(other)
+        is_other = has_nothing(self) and not has_no_rows(other) and len(right) == len(other)
         if is_other:
             # As in pandas, these are the columns of the other frame, aligned.
-            labels = own.join(others, how="outer")
+            labels = own if own.equals(others) else own.join(others, how="outer")
+        elif has_no_rows(other):
+            labels = own.append(others.difference(own))
         columns = []
         for label in labels:
             sides = [one for one in (left, right) if label in one._labels]

@@ -156,6 +156,19 @@ def test_combine_first_of_labels_that_repeat():
     assert_parity(combined, distinct, distinct[:1], ways=["eager"])
 
 
+@pytest.mark.parametrize("own", [["x", "s", "t"], ["s", "x"], ["t"], []])
+@pytest.mark.parametrize("other", [["x", "s", "t"], ["t", "s"], ["x"], []])
+@pytest.mark.parametrize("rows", [(0, 0), (0, 1), (1, 0), (1, 2)])
+def test_combine_first_orders_columns(own, other, rows):
+    def frame(labels, num_rows):
+        data = {label: [1.5, np.nan][:num_rows] for label in labels}
+        return pd.DataFrame(data, range(num_rows), dtype="float64")
+
+    assert_parity(
+        lambda f, g: f.combine_first(g), frame(own, rows[0]), frame(other, rows[1]), ways=["eager"]
+    )
+
+
 @pytest.mark.parametrize("labels", [[], pd.Index([], dtype="int64"), pd.Index([], dtype=object)])
 def test_combine_first_without_rows_keeps_the_order(labels):
     full = pd.Series([1.0, np.nan, 3.0], ["c", "a", "b"], name="x")
