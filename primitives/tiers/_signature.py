@@ -62,8 +62,15 @@ def with_options(signature: tuple[Any, ...]) -> Iterator[None]:
         yield
 
 
+def has_wide_dtype(leaf: Any) -> bool:
+    """Whether an array of JAX has numbers of 64 bits."""
+    return isinstance(leaf, jax.Array) and leaf.dtype.itemsize == 8
+
+
 def type_of(leaf: Any) -> jax.ShapeDtypeStruct:
-    """What a program is traced for in place of an argument."""
+    """What a program is traced for in place of an argument, or of its type."""
+    if isinstance(leaf, jax.ShapeDtypeStruct):
+        return leaf
     aval = jax.typeof(leaf)
     sharding = leaf.sharding if isinstance(leaf, jax.Array) and leaf.committed else None
     return jax.ShapeDtypeStruct(aval.shape, aval.dtype, sharding=sharding, weak_type=aval.weak_type)

@@ -13,7 +13,7 @@ from typing import Any
 
 import jax
 
-from ...shardings._compat import is_under_trace, option
+from ...shardings._compat import is_under_trace, is_x64_enabled, option
 from ..contract._platform import traced_for
 from ._background import compile_later
 from ._entry import Entry, interpret, is_quick, mode
@@ -22,7 +22,7 @@ from ._kept_programs import keep, name_of, read
 from ._pieces import for_xla
 from ._program import Program
 from ._recent import interpreted_entries
-from ._signature import NUM_OPTIONS, num_cpus, signature_of, type_of
+from ._signature import NUM_OPTIONS, has_wide_dtype, num_cpus, signature_of, type_of
 
 # Dropping traces takes a pass over all functions, so it is rare; see `_drop_traces`.
 _FORGOTTEN_BEFORE_TRACES = 128
@@ -203,12 +203,14 @@ class Tiered:
         num_devices = num_cpus(key[2])
         entry = Entry(self, key, "cpu" if num_devices else None, is_on_host=num_devices == 1)
         name = ""
-        if entry.is_on_host and self._is_kept:
+        # JAX has no types of 64 bits then, but arrays of these dtypes stay what they are.
+        is_wide = not is_x64_enabled() and any(map(has_wide_dtype, leaves))
+        if entry.is_on_host and self._is_kept and not is_wide:
             static, tree, signature, *_ = key
             options = *signature[:NUM_OPTIONS], self._options, self.is_in_pieces
             name = name_of(f"{self.__module__}.{self.__qualname__}", options, static, leaves, tree)
         kept = read(name) if name else None
-        entry.arguments = self._types_of(args, kwargs)
+        entry.arguments = (args, kwargs) if is_wide else self._types_of(args, kwargs)
         if kept is not None:
             entry.program, entry.out_tree = kept
         else:
@@ -258,7 +260,8 @@ class Tiered:
             raise NotInterpretable("results of weak type")
         program = self._program_of(jaxpr)
         if program.is_apart:
-            entry.keep_apart(program, jax.tree.leaves(self._divided(*entry.arguments)[1]))
+            leaves = jax.tree.leaves(self._divided(*entry.arguments)[1])
+            entry.keep_apart(program, list(map(type_of, leaves)))
         entry.program = program
         if mode() == "auto" and program.seconds > entry.compile_seconds:
             entry.program = None

@@ -23,6 +23,7 @@ from jaxframes.primitives import backend, staging
 from jaxframes.primitives.local import compact
 from jaxframes.primitives.tiers import _kept_programs, _tiered
 from jaxframes.primitives.tiers._background import wait_until_compiled
+from jaxframes.primitives.tiers._entry import Entry
 from jaxframes.primitives.tiers._kept_programs import keep, name_of, read
 from jaxframes.primitives.tiers._program import Program
 from jaxframes.primitives.tiers._recent import compiled_entries, interpreted_entries
@@ -240,7 +241,8 @@ def test_a_kept_program_is_compiled_when_that_pays(folder):
             taken = compact(flags, None, capacity=1000)
             np.testing.assert_array_equal(taken.row_ids, np.arange(0, 3000, 3))
         wait_until_compiled()
-        return [one for one in compiled_entries if one.owner.__name__ == "_compact"]
+        entries = [one for one in compiled_entries if isinstance(one, Entry)]
+        return [one for one in entries if one.owner.__name__ == "_compact"]
 
     for entry in calls():
         entry.owner.forget(entry)
