@@ -68,8 +68,13 @@ def hops_on_cpu(
     num_shards = runs.starts.shape[0]
     num_rows = (rows if order is None else order).shape[0]
     shards = jnp.arange(num_shards, dtype=jnp.int32)
-    results = jnp.arange(capacity, dtype=jnp.int32) if at is None else at
-    num_results = results.shape[0]
+    num_results = capacity if at is None else at.shape[0]
+
+    def results(num_rows: int = num_results) -> Array:
+        """The position of each result. Made in each branch: as its operand it would take memory."""
+        if at is None:
+            return jnp.arange(num_rows, dtype=jnp.int32)
+        return jnp.pad(at, (0, num_rows - num_results), constant_values=-1)
 
     def blocks_of(sources: Array) -> tuple[Array, ...]:
         if order is not None:
@@ -89,7 +94,7 @@ def hops_on_cpu(
     pair_rows = min(num_rows, capacity)
     if is_one_hop or pair_rows <= first_rows + second_rows:
         received = _swap_apart(blocks_of(run_sources(runs, pair_rows)), axis_name)
-        return from_runs(received, results)
+        return from_runs(received, results())
 
     fits = of_whole_batch(jnp.max(runs.sent) <= first_rows)
     sources = jax.lax.cond(
@@ -101,8 +106,7 @@ def hops_on_cpu(
 
     def results_in_blocks(received: tuple[Array, ...]) -> tuple[Array, ...]:
         # All rows have arrived. They travel on, so that `received` needs no memory any more.
-        padding = (0, num_shards * second_rows - num_results)
-        taken = from_runs(received, jnp.pad(results, padding, constant_values=-1))
+        taken = from_runs(received, results(num_shards * second_rows))
         return tuple(taken.reshape(num_shards, second_rows, -1))
 
     def second_blocks(received: tuple[Array, ...]) -> tuple[Array, ...]:
@@ -113,8 +117,9 @@ def hops_on_cpu(
     received = _swap_apart(blocks, axis_name)
 
     def from_stripes(blocks: tuple[Array, ...], received: tuple[Array, ...]) -> Array:
-        positions = stripe_positions(runs, results, shards, second_rows, axis_name, BY_ROW)
-        return _received(jnp.stack(received), positions, results, runs, axis_name, BY_ROW)
+        given = results()
+        positions = stripe_positions(runs, given, shards, second_rows, axis_name, BY_ROW)
+        return _received(jnp.stack(received), positions, given, runs, axis_name, BY_ROW)
 
     return jax.lax.cond(
         fits,
