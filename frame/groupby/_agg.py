@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..reductions._agg import check_labels, name_of, named_pairs
 from ..table._column import Column, as_floats, of_family
-from ..table._column_labels import Labels
+from ..table._column_labels import Labels, nested
 from ..table._take import look_up_rows, settled, take_columns
 from ..table._types import Options
 from ..table._user_functions import known_reduction
@@ -180,14 +180,17 @@ class GroupByAggregation(GroupByApply, GroupByReductions, GroupByRows):
         self,
         plan: Sequence[tuple[Hashable, Hashable, int, object]],
         names: Sequence[Hashable],
+        outer: Labels | None = None,
     ) -> Any:
         """The result of labels, those of the columns, positions and functions.
+
+        Labels keep the dtypes of `outer` in its levels.
 
         With `ohlc`, which gives four columns, all labels have one more level: the column of the
         four, or the label of the column.
         """
         if all(func != "ohlc" for *_, func in plan):
-            return self._planned([(label, at, func) for label, _, at, func in plan], names)
+            return self._planned([(label, at, func) for label, _, at, func in plan], names, outer)
         parts: list[tuple[Hashable, int, object]] = []
         for label, of, at, func in plan:
             if func == "ohlc":
@@ -195,14 +198,19 @@ class GroupByAggregation(GroupByApply, GroupByReductions, GroupByRows):
                 parts += [(nested(label, name), at, op) for name, op in OHLC.items()]
             else:
                 parts.append((nested(label, of), at, func))
-        return self._planned(parts, [*names, None])
+        return self._planned(parts, [*names, None], outer)
 
     def _planned(
-        self, plan: Sequence[tuple[Hashable, int, object]], names: Sequence[Hashable]
+        self,
+        plan: Sequence[tuple[Hashable, int, object]],
+        names: Sequence[Hashable],
+        outer: Labels | None = None,
     ) -> Any:
         """The result of labels with positions and functions; the names are those of labels."""
         hows = [Aggregation(label, at, self._as_reduction(func)) for label, at, func in plan]
-        return self._one_each(self._evaluated(hows), Labels.of([one.label for one in hows], names))
+        each: list[Any] = [one.label for one in hows]
+        labels = Labels.of(each, names) if outer is None else Labels.below(outer, each, names)
+        return self._one_each(self._evaluated(hows), labels)
 
     def _listed(self, functions: list[object]) -> Any:
         if not functions:
@@ -218,7 +226,10 @@ class GroupByAggregation(GroupByApply, GroupByReductions, GroupByRows):
             for name, func in pairs
         ]
         names = [] if self._is_series else self._labels.index.names
-        return self._with_parts(plan, [*names, None])
+        outer = None if self._is_series else self._labels
+        if self._is_series:
+            self._check_inserted([name for name, _ in pairs])
+        return self._with_parts(plan, [*names, None], outer)
 
     def _named(self, functions: Options) -> Any:
         if self._is_series and functions:
@@ -314,7 +325,3 @@ def check_ohlc(column: Column, label: Hashable) -> None:
             f"No numeric types to aggregate, got {column.dtype_name} in column {label!r}. "
             "Select the numeric columns."
         )
-
-
-def nested(label: Hashable, name: Hashable) -> tuple[Hashable, ...]:
-    return (*label, name) if isinstance(label, tuple) else (label, name)

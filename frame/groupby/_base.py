@@ -343,7 +343,7 @@ class GroupByBase:
             if as_series:
                 return self._source._make_series(columns[0], labels[0], table)
             return self._source._make_frame(columns, labels, table)
-        columns, names = list(columns), list(labels)
+        columns, added = list(columns), list[Hashable]()
         for number, (key, column) in reversed(list(enumerate(zip(keys, groups.keys, strict=True)))):
             name = key.name
             if name is None:
@@ -351,12 +351,21 @@ class GroupByBase:
             if labels.index.nlevels > 1:
                 parts = name if isinstance(name, tuple) else (name,)
                 name = (*parts, *("",) * (labels.index.nlevels - len(parts)))
-            if name not in names:
+            if name not in labels and name not in added:
                 columns.insert(0, column)
-                names.insert(0, name)
+                added.append(name)
         return self._source._make_frame(
-            columns, Labels.of(names, labels.index.names), table.replace(index=RANGE)
+            columns, labels.with_labels(added, 0), table.replace(index=RANGE)
         )
+
+    def _check_inserted(self, labels: Sequence[Hashable]) -> None:
+        """Raises if a key would be a column of the label of a result, with `as_index=False`."""
+        taken = [key.name for key in self._grouped.keys if key.name in labels]
+        if taken and not self._options.as_index:
+            raise ValueError(
+                f"cannot insert {taken[0]}, already exists among the results. Rename the key, or "
+                "leave out as_index=False."
+            )
 
     def _index_of_rows(self, row_ids: Array, group_ids: Array) -> RowIndex:
         """The labels of rows, behind the keys of their groups where the options ask for these."""

@@ -7,12 +7,12 @@ import numpy as np
 
 from ..reductions._describe import named_percentiles
 from ..table._column import Column, as_floats, of_family
-from ..table._column_labels import Labels
+from ..table._column_labels import Labels, nested
 from ..table._dtypes import as_dtype, wide
 from ..table._nullable import Family
 from ..table._tracing import is_traced
 from ..table._user_functions import as_frames, has_host
-from ._agg import OHLC, check_ohlc, nested
+from ._agg import OHLC, check_ohlc
 from ._base import GroupByBase
 from ._by_host import groups_on_host
 from ._grouped_column import Reduction
@@ -58,7 +58,9 @@ class GroupByDescription(GroupByBase):
         if self._is_series:
             return self._one_each(columns, Labels.of(list(specs)))
         labels = [nested(label, name) for label in grouped._labels for name in specs]
-        return self._one_each(columns, Labels.of(labels, [*self._labels.index.names, None]))
+        return self._one_each(
+            columns, Labels.below(self._labels, labels, [*self._labels.index.names, None])
+        )
 
     def ohlc(self) -> Any:
         """The first, greatest, least and last value of each group, for numeric columns.
@@ -74,9 +76,12 @@ class GroupByDescription(GroupByBase):
         plan = [(at, Reduction(op)) for at in range(len(self._positions)) for op in OHLC.values()]
         columns = self._reduced(plan)
         if self._is_series:
+            self._check_inserted(list(OHLC))
             return self._one_each(columns, Labels.of(list(OHLC)))
         labels = [nested(label, name) for label in self._labels for name in OHLC]
-        return self._one_each(columns, Labels.of(labels, [*self._labels.index.names, None]))
+        return self._one_each(
+            columns, Labels.below(self._labels, labels, [*self._labels.index.names, None])
+        )
 
     def _described(self) -> list[int]:
         """Positions of the columns that pandas describes by default, which are all numbers."""

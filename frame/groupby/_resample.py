@@ -112,8 +112,8 @@ class BinReductions:
         labels: Any = found._labels.index
         if labels.nlevels == 1:
             return found.set_axis(list(names.values()), axis=1)
-        renamed = [(*label[:-1], names[label[-1]]) for label in labels]
-        return found.set_axis(pd.MultiIndex.from_tuples(renamed, names=labels.names), axis=1)
+        renamed = [names[name] for name in labels.levels[-1]]
+        return found.set_axis(labels.set_levels(renamed, level=-1), axis=1)
 
     def nearest(self, limit: int | None = None) -> Any:
         """The row nearest to the time at which each bin starts; see `ffill`."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+import pandas as pd
 
 from ...primitives.staging import tiered
 from ..table._arguments import check_flag
@@ -73,6 +74,16 @@ class GroupByValueCounts(GroupByReductions):
             table = table.with_columns([counts])
         return self._counts_shown(table, "proportion" if normalize else "count")
 
+    def _dtype_of_strings(self) -> Any:
+        """The dtype of the frame's column labels if they are strings, or None."""
+        labels = getattr(self._source, "_labels", None)
+        dtype = None if labels is None else labels.index.dtype
+        return (
+            dtype
+            if pd.api.types.is_object_dtype(dtype) or isinstance(dtype, pd.StringDtype)
+            else None
+        )
+
     def _counts_shown(self, table: Table, name: str) -> Any:
         levels = inferred_labels(table.index.stored, table.num_rows)
         table = table.replace(index=table.index.with_stored(levels))
@@ -85,9 +96,8 @@ class GroupByValueCounts(GroupByReductions):
         if name in names:
             raise ValueError(f"Column label '{name}' is duplicate of result column")
         columns = [*table.index.levels, *table.columns]
-        return self._source._make_frame(
-            columns, Labels.of([*names, name]), table.replace(index=RANGE)
-        )
+        labels = Labels(pd.Index(names, dtype=self._dtype_of_strings())).with_label(name)
+        return self._source._make_frame(columns, labels, table.replace(index=RANGE))
 
 
 class SeriesGroupByValueCounts(GroupByValueCounts):

@@ -222,16 +222,17 @@ class FrameAggregation(Transformation, FrameBase):
                 label: self._series_at(self._labels.position(label)).agg(one, 0, *args, **named)
                 for label, one in func.items()
             }
-            return self._joined(parts)
+            labels = pd.Index(list(parts))
+            if len(parts) == len(self._labels):
+                labels = self._labels.index[:0].append(labels)
+            return self._joined(list(parts.values()), labels)
         if isinstance(func, str) or _method_of(func, self) is not None:
             return apply_one(self, func, args, named)
-        parts = {
-            label: _in_family(self._series_at(position).agg(func, 0, *args, **named), column, func)
-            for position, (label, column) in enumerate(
-                zip(self._labels, self._table.columns, strict=True)
-            )
-        }
-        return self._joined(parts)
+        results = [
+            _in_family(self._series_at(position).agg(func, 0, *args, **named), column, func)
+            for position, column in enumerate(self._table.columns)
+        ]
+        return self._joined(results, self._labels.index)
 
     aggregate = agg
 
@@ -260,27 +261,24 @@ class FrameAggregation(Transformation, FrameBase):
         frame = pd.concat(columns, axis=1).reindex(list(named))
         return self.frame_class._of(*table_of_frame(frame))
 
-    def _joined(self, parts: dict[Hashable, Any]) -> Any:
+    def _joined(self, values: Sequence[Any], labels: pd.Index) -> Any:
         """Combines scalars into a series by column, and series into a frame."""
-        values = list(parts.values())
         if not any(isinstance(value, NDFrame) for value in values):
-            labels = pd.Index(list(parts))
-            if len(parts) == len(self._labels):
-                labels = self._labels.index[:0].append(labels)
             return _series_of_scalars(self, values, labels, None)
         if not all(isinstance(value, NDFrame) for value in values):
             raise ValueError(
                 "cannot perform both aggregation and transformation operations simultaneously"
             )
+        labels = labels.set_names(self._labels.index.names)
         if any(is_traced(value._table) for value in values):
-            return self._joined_in_jit(parts)
-        frame = pd.concat({label: value.to_pandas() for label, value in parts.items()}, axis=1)
-        frame.columns = frame.columns.set_names(self._labels.index.names)
+            return self._joined_in_jit(values, labels)
+        frame = pd.concat([value.to_pandas() for value in values], axis=1)
+        frame.columns = labels
         return self.frame_class._of(*table_of_frame(frame))
 
-    def _joined_in_jit(self, parts: dict[Hashable, Any]) -> Any:
+    def _joined_in_jit(self, values: Sequence[Any], labels: pd.Index) -> Any:
         """Combines series of results with equal labels into a frame."""
-        tables = [value._table for value in parts.values()]
+        tables = [value._table for value in values]
         rows = [None if is_traced(t.index, t.num_rows) else t.num_rows_on_host for t in tables]
         first = None if None in rows else tables[0].index.to_pandas(rows[0])
         if first is None or not all(
@@ -291,5 +289,4 @@ class FrameAggregation(Transformation, FrameBase):
             )
         columns = tuple(table.columns[0] for table in tables)
         table = tables[0].replace(columns=columns, needed=self._table.needed)
-        labels = pd.Index(list(parts)).set_names(self._labels.index.names)
         return self.frame_class._of(table, Labels(labels))

@@ -84,6 +84,29 @@ class Labels:
             return cls._of_strings(tuple(each), (names[0],))
         return cls(pd.Index(each, name=names[0], tupleize_cols=False))
 
+    @classmethod
+    def below(
+        cls, outer: "Labels", each: Sequence[tuple[Hashable, ...]], names: Sequence[Hashable]
+    ) -> "Labels":
+        """Labels of further levels below those of `outer`, whose dtypes they keep.
+
+        As in pandas' concat, the labels of a level are in the order of their first columns.
+        """
+        if not each:
+            return cls.of([], names)
+        index = outer.index
+        dtypes = [index.get_level_values(level).dtype for level in range(index.nlevels)]
+        parts = [list(part) for part in zip(*each, strict=True)]
+        dtypes += [None] * (len(parts) - len(dtypes))
+        labels = [
+            pd.Index(part, dtype=dtype, tupleize_cols=False)
+            for part, dtype in zip(parts, dtypes, strict=True)
+        ]
+        levels = [one.unique() for one in labels]
+        codes = [level.get_indexer(one) for level, one in zip(levels, labels, strict=True)]
+        # Verified, None would become NaN.
+        return cls(pd.MultiIndex(levels, codes, names=names, verify_integrity=False))
+
     @property
     def num_levels(self) -> int:
         """The number of levels of the labels."""
@@ -196,15 +219,28 @@ class Labels:
 
     def with_label(self, label: Hashable) -> "Labels":
         """Appends a label."""
-        if self._taken_from is None and type(label) is str:
-            return self._of_strings((*self._each, label), self._present_names)
-        return Labels(self.index.insert(len(self.index), label))
+        return self.with_labels([label], len(self))
+
+    def with_labels(self, labels: Sequence[Hashable], position: int) -> "Labels":
+        """Inserts labels one after another, each at `position`; pandas decides the dtype."""
+        if self._taken_from is None and all(type(label) is str for label in labels):
+            each = (*self._each[:position], *reversed(labels), *self._each[position:])
+            return self._of_strings(each, self._present_names)
+        index = self.index
+        for label in labels:
+            index = index.insert(position, label)
+        return Labels(index)
 
 
 def _is_inferred(index: pd.Index, each: Sequence[object]) -> bool:
     """Whether pandas makes the same index of the labels, which are strings."""
     is_plain = type(index) is pd.Index and index.dtype == _STRINGS
     return is_plain and len(each) > 0 and all(type(label) is str for label in each)
+
+
+def nested(label: Hashable, name: Hashable) -> tuple[Hashable, ...]:
+    """The label of one more level below a label."""
+    return (*label, name) if isinstance(label, tuple) else (label, name)
 
 
 def common_name(names: Iterable[Hashable]) -> Hashable:

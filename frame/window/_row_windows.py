@@ -10,7 +10,7 @@ import pandas as pd
 from ..reductions._agg import check_labels, name_of
 from ..table._arguments import listed
 from ..table._column import Array
-from ..table._column_labels import Labels
+from ..table._column_labels import Labels, nested
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._types import Options
 
@@ -58,6 +58,7 @@ class RowWindows:
     def _by_several(self, func: Any, args: Any, kwargs: Options) -> Any:
         """A column for each method of a list, or of a dict of columns."""
         of, of_columns = self._of, isinstance(self._of, FrameBase)
+        is_by_column = isinstance(func, Mapping)
         if not isinstance(func, Mapping):
             func = {label: list(func) for label in (of._labels if of_columns else [None])}
         has_lists = any(isinstance(one, (list, tuple)) for one in func.values())
@@ -69,7 +70,7 @@ class RowWindows:
         for label, functions in func.items():
             windows = self[label] if of_columns else self
             for one in listed(functions):
-                names.append((label, name_of(one)) if has_lists else label)
+                names.append(nested(label, name_of(one)) if has_lists else label)
                 parts.append(windows.agg(one, *args, **kwargs))
         if not parts:
             raise ValueError("No objects to concatenate")
@@ -78,14 +79,17 @@ class RowWindows:
                 "agg: several functions need windows of columns, without on= or as_index=False. "
                 "Call each method by itself."
             )
+        above = list(of._labels.index.names) if of_columns else []
         if not has_lists:
-            index = pd.Index(names)
-        elif of_columns:
-            index = pd.MultiIndex.from_tuples(names)
+            labels = Labels.of(names, above or [None])
+        elif not of_columns:
+            labels = Labels.of([name for _, name in names])
+        elif is_by_column:
+            labels = Labels.of(names, [*above, None])
         else:
-            index = pd.Index([name for _, name in names])
+            labels = Labels.below(of._labels, names, [*above, None])
         columns = [part._only for part in parts]
-        return parts[0]._make_frame(columns, Labels(index), parts[0]._table)
+        return parts[0]._make_frame(columns, labels, parts[0]._table)
 
     aggregate = agg
 

@@ -166,3 +166,58 @@ def test_functions_see_the_name_of_the_column_and_partials_have_that_of_theirs()
     assert_parity(lambda f: f.groupby("k").agg(lambda g: g.name), frame, ways=["eager"])
     low, high = (functools.partial(np.percentile, q=q) for q in (10, 90))
     assert_parity(lambda f: f.groupby("k").agg({"x": [low, high]}), frame, ways=["eager"])
+
+
+@pytest.mark.parametrize("labels", [object, "string", "category"])
+def test_labels_keep_the_dtype_of_those_of_the_frame(labels):
+    columns = pd.Index(["k", "y", "x"], dtype=labels, name="n")
+    rows = np.array([[1, 5.0, 2.0], [1, 3.0, 8.0], [2, 4.0, 7.0]])
+    frame = pd.DataFrame(rows, columns=columns)
+
+    def reduced(f):
+        groups, with_keys = f.groupby("k"), f.groupby("k", as_index=False)
+        return (
+            groups.agg(["sum", "max"]), groups.ohlc(), groups.describe(),
+            with_keys.sum(), with_keys.nunique(), with_keys.agg("mean"),
+        )  # fmt: skip
+
+    assert_parity(reduced, frame)
+    if labels != "category":
+        assert_parity(
+            lambda f: f.groupby("k", as_index=False).value_counts(), frame, ways=["eager"]
+        )
+
+
+def test_levels_of_labels_are_in_the_order_of_the_functions():
+    frame = pd.DataFrame({"k": [1, 1, 2], "y": [5.0, 3.0, 4.0], "x": [2.0, 8.0, 7.0]})
+    for reduced in (
+        lambda f: f.groupby("k").agg(["sum", "max", "min"]),
+        lambda f: f.groupby("k").describe(),
+        lambda f: f.groupby("k").ohlc(),
+        lambda f: f.groupby("k", as_index=False).agg(["sum", "max"]),
+        lambda f: f.rolling(2).agg(["sum", "max"]),
+    ):
+        got, expected = (reduced(f).columns.levels for f in (JaxFrame(frame), frame))
+        assert list(map(list, got)) == list(map(list, expected))
+    # A missing label stays None.
+    unnamed = frame.set_axis(pd.Index(["k", None, "x"], dtype=object), axis=1)
+    assert_parity(lambda f: f.groupby("k").agg(["sum", "max"]), unnamed)
+
+
+def test_keys_of_numbered_columns_keep_a_range():
+    numbered = pd.DataFrame(np.arange(6).reshape(3, 2) % 4)
+    for keys, dtype in ((0, None), (0, "int8"), (1, "int8")):
+        frame = numbered.set_axis(pd.Index([0, 1], dtype=dtype), axis=1) if dtype else numbered
+        got, expected = (
+            f.groupby(keys, as_index=False).sum().columns for f in (JaxFrame(frame), frame)
+        )
+        pd.testing.assert_index_equal(got, expected, exact=True)
+
+
+def test_a_key_is_no_column_of_results_that_have_its_label():
+    frame = pd.DataFrame({"open": [1, 1, 2], "sum": [1, 2, 2], "x": [1.0, 2.0, 3.0]})
+    for reduced in (
+        lambda f: f.groupby("open", as_index=False).x.ohlc(),
+        lambda f: f.groupby("sum", as_index=False).x.agg(["sum", "max"]),
+    ):
+        assert assert_same_error(reduced, frame).startswith("cannot insert ")

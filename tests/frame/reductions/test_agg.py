@@ -158,3 +158,11 @@ def test_rows_by_several_functions():
         frame,
         ways=["eager"],
     )
+
+
+def test_labels_keep_their_dtype_and_may_repeat():
+    frame = pd.DataFrame({"b": [1, 2], "a": [3.5, 4.5]})
+    for labels in (pd.Index(["b", "a"], dtype=object, name="n"), pd.Index(["x", "x"])):
+        labelled = frame.set_axis(labels, axis=1)
+        assert_parity(lambda f: f.agg(["sum", "max"]), labelled)
+        assert_parity(lambda f: f.agg(lambda x: x.sum()), labelled, ways=["eager"])

@@ -176,3 +176,16 @@ def test_each_so_many_rows():
     assert_parity(taken, mixed_frame()[["k", "x"]], ways=["eager", "jit"], ulps=64)
     assert_same_error(lambda s: s.rolling(2, step=-1), mixed_frame()["x"])
     assert_same_error(lambda s: s.rolling(2, step="2"), mixed_frame()["x"])
+
+
+def test_several_methods_keep_the_labels_of_columns():
+    columns = pd.Index(["y", "x"], dtype=object, name="n")
+    frame = pd.DataFrame([[5.0, 2.0], [3.0, 8.0], [4.0, 7.0]], columns=columns)
+    assert_parity(
+        lambda f: (
+            f.rolling(2).agg(["sum", "max"]),
+            f.rolling(2).agg({"x": ["sum", "max"]}),
+            f.rolling(2).agg({"x": "sum", "y": "max"}),
+        ),
+        frame,
+    )
