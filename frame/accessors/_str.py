@@ -87,7 +87,8 @@ class StringMethods:
     near-unique strings; the device looks the results up. Methods work inside `jit`, too.
 
     Differences from pandas:
-        A category of strings gives a string column; pandas returns objects.
+        A category of strings gives a column of the dtype of its categories; pandas returns objects
+        for some methods.
 
     Example:
         >>> from jaxframes.frame import JaxSeries
@@ -110,6 +111,9 @@ class StringMethods:
         if not name.startswith("_") and hasattr(pd.Series.str, name):
             raise not_supported("StringMethods", "str", name)
         raise AttributeError(f"'StringMethods' object has no attribute {name!r}")
+
+    # Subscripts would make it iterable, without an end.
+    __iter__ = None
 
     # Lengths and counts.
     len: Method = _method("len", "The number of characters.")
@@ -261,6 +265,12 @@ class StringMethods:
 
     def get_dummies(self, sep: str = "|", dtype: DtypeLike = None) -> Any:
         """One-hot encodes the pieces between separators; not supported inside `jit`."""
+        wanted = None if dtype is None else pd.api.types.pandas_dtype(dtype)
+        if wanted is not None and not pd.api.types.is_numeric_dtype(wanted):
+            raise ValueError(
+                "Only numeric or boolean dtypes are supported for 'dtype', got "
+                f"{wanted}. Call astype on the result."
+            )
         found = self._map("get_dummies", (sep,), {}, used_only=True)
         return found if dtype is None else found.astype(dtype)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ..table._column import NUMBER, Column, ColumnType, ListType
+from ..table._column import NUMBER, Column, ColumnType, ListType, of_family
 from ..table._dictionary import Dictionary, encode_each
 from ..table._distinct_values import column_of_results, looked_up
 from ..table._from_host import column_from
@@ -17,6 +17,7 @@ from ..table._host_column import HostColumn
 from ..table._layout import ONE_DEVICE
 from ..table._lists import column_of_lists
 from ..table._lists_on_host import lists_from_arrow
+from ..table._nullable import family_of
 from ..table._recode import as_string, has_strings, look_up, look_up_few, renumbered
 from ..table._table import Table
 
@@ -42,7 +43,12 @@ def with_strings(column: Column) -> Column:
         values: Any = column.type.dictionary
         categories = Dictionary(pd.Index(values.values, dtype=object))
         return Column(column.data, None, ColumnType("category", categories))
-    return as_string(column) if has_strings(column) else column
+    if not has_strings(column):
+        return column
+    strings = as_string(column)
+    if column.kind != "category":
+        return strings
+    return of_family(strings, family_of(column.dictionary.values.dtype))
 
 
 def results_of_rows(

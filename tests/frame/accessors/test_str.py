@@ -315,3 +315,30 @@ def test_wrong_uses_of_cat():
     assert message.endswith("as the calling Series/Index: str.cat got 2 and 3 values.")
     assert_same_error(lambda s: s.str.cat(np.array(["u"], object)), text)
     assert "sep" in assert_same_error(lambda s: s.str.cat("-"), text)
+
+
+def test_methods_of_a_category_of_nullable_strings_are_nullable():
+    category = pd.Series(["a b", None, "c d"], dtype="string").astype("category")
+    assert_parity(
+        lambda s: (
+            s.str.len(), s.str.find("b"), s.str.count("a"), s.str.contains("a"), s.str.isdigit(),
+            s.str.startswith("a"), s.str.replace("a", "b"), s.str.split(expand=True),
+            s.str.partition(),
+        ),
+        category,
+        ways=["eager"],
+    )  # fmt: skip
+    assert on_device(category).str.upper().dtype == "string"
+
+
+def test_methods_are_not_iterable():
+    with pytest.raises(TypeError, match="'StringMethods' object is not iterable"):
+        iter(on_device(pd.Series(["a"])).str)
+
+
+def test_dummies_are_numbers():
+    words = pd.Series(["a|b"])
+    for dtype in (str, "datetime64[ns]", object):
+        message = assert_same_error(lambda s, t=dtype: s.str.get_dummies(dtype=t), words)
+        assert message.startswith("Only numeric or boolean dtypes are supported for 'dtype'")
+    assert_parity(lambda s: s.str.get_dummies(dtype="float32"), words, ways=["eager"])
