@@ -93,9 +93,10 @@ class LabelSelection(LevelSelection, RowSelection):
         labels: Any = self.index
         if not (labels.is_monotonic_increasing or labels.is_monotonic_decreasing):
             raise ValueError("truncate requires a sorted index")
-        if isinstance(labels, pd.DatetimeIndex):
-            # As in pandas a string is one time, where in a slice it stands for a whole period.
-            before, after = (one if one is None else pd.to_datetime(one) for one in (before, after))
+        if isinstance(labels, (pd.DatetimeIndex, pd.PeriodIndex)) or (
+            labels.dtype == object and labels.inferred_type == "datetime"
+        ):
+            before, after = _as_time(before), _as_time(after)
         if before is not None and after is not None and before > after:
             raise ValueError(f"Truncate: {after} must be after {before}")
         if not labels.is_monotonic_increasing:
@@ -167,7 +168,8 @@ class LabelSelection(LevelSelection, RowSelection):
                 self, "drop: labels of several levels", "Pass level=, or use a mask.",
                 lambda data: data.drop(labels, errors=errors),
             )  # fmt: skip
-        listed = listed_labels(labels)
+        # As in pandas a tuple is one label.
+        listed = [labels] if isinstance(labels, tuple) else listed_labels(labels)
         (position,) = (0,) if level is None else self._levels_at(level)
         listed = _times_of_texts(listed, self._table.index_columns()[position])
         flags = self._flags_of(listed, position)
@@ -181,6 +183,14 @@ class LabelSelection(LevelSelection, RowSelection):
             if absent:
                 raise KeyError(f"{absent} not found in axis")
         return self._like(filter_rows(self._table, inverse(flags)))
+
+
+def _as_time(bound: Any) -> Any:
+    """A bound of `truncate` among times.
+
+    As in pandas a string is one time, where in a slice it stands for a whole period.
+    """
+    return bound if bound is None or isinstance(bound, pd.Period) else pd.to_datetime(bound)
 
 
 def _times_of_texts(labels: Sequence[Any], level: Column) -> Sequence[Any]:

@@ -40,7 +40,7 @@ def table_of_data(
 ) -> tuple[Table, Labels]:
     """Builds the table and the labels of `JaxFrame(data, ...)`."""
     layout = layout_of(sharding, "JaxFrame")
-    index = as_pandas(index)
+    index, columns = as_pandas(index), as_pandas(columns)
     if isinstance(data, SeriesBase):
         data, columns = _frame_of_series(data, columns)
     if isinstance(data, FrameBase):
@@ -291,7 +291,8 @@ def _of_frame(
 ) -> tuple[Table, Labels]:
     result: Any = frame
     if columns is not None:
-        is_known = all(label in frame._labels for label in columns)
+        has_facts = isinstance(columns, (pd.Index, pd.Series))
+        is_known = not has_facts and all(label in frame._labels for label in columns)
         result = result[list(columns)] if is_known else result.reindex(columns=columns)
     result = result if index is None else result.reindex(index=index)
     result = result if dtype is None else result.astype(dtype)
@@ -342,7 +343,7 @@ def _of_columns(
     if dtype is not None:
         dtypes = [as_dtype(dtype)] * len(result)
         table = table.with_columns(cast_columns(result, dtypes, table.num_rows, layout))
-    return table, Labels.of(names)
+    return table, Labels.of(names) if columns is None else Labels(pd.Index(columns))
 
 
 def _have_labels_of(series: Any, others: Sequence[Any]) -> bool:

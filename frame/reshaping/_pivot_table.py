@@ -10,7 +10,9 @@ import pandas as pd
 from ..combining._concat import concat
 from ..reductions._agg import name_of
 from ..table._arguments import listed
+from ..table._by_pandas import by_pandas
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._user_functions import as_pandas
 from ._margins import normalized_with_margins, placed_like, with_margins
 
 
@@ -64,6 +66,13 @@ class FramePivotTable(FrameBase):
         grouped = by.groupby(rows + keys, observed=observed, sort=sort, dropna=dropna)
         if values is not None:
             grouped = grouped[list(values) if is_multi else [values]]
+        elif not grouped._labels:
+            return by_pandas(
+                self, "pivot_table: a frame without a column of values", "Add a column of values.",
+                lambda data: data.pivot_table(
+                    None, list(map(as_pandas, rows)), list(map(as_pandas, keys)), aggfunc, **options
+                ),
+            )  # fmt: skip
         table = grouped.agg(aggfunc, **kwargs)
         # The sizes of groups are a series.
         has_values = table.ndim == 2
@@ -188,6 +197,8 @@ def _normalized(table: Any, normalize: Any, margins: bool) -> Any:
     normalize = "all" if normalize is True else {0: "index", 1: "columns"}.get(normalize, normalize)
     if normalize not in ("all", "index", "columns"):
         raise ValueError("Not a valid normalize argument")
+    if not isinstance(margins, (bool, np.bool_)):
+        raise ValueError(f"Not a valid margins argument, got {margins!r}. Pass True or False.")
     if margins:
         return placed_like(table, normalized_with_margins(table.to_pandas(), normalize))
     if normalize == "index":

@@ -2,6 +2,7 @@
 """truncate and reorder_levels."""
 
 import pandas as pd
+import pytest
 from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same_error
 
@@ -64,3 +65,29 @@ def test_one_label_in_all_rows():
         series,
         ways=["eager"],
     )
+
+
+@pytest.mark.filterwarnings("ignore:.*quarterly string:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:.*quarterly string:FutureWarning")
+def test_strings_among_periods_are_single_times():
+    quarters = FRAME[:8].set_axis(pd.period_range("2000Q1", periods=8, freq="Q-FEB"), axis=0)
+    hours = FRAME[:8].set_axis(pd.period_range("2000-01-01", periods=8, freq="h"), axis=0)
+    assert_parity(
+        lambda q, h: (
+            q.truncate("2000Q1", "2000Q3"),
+            q[::-1].truncate("2000Q1", "2000Q3"),
+            q.truncate(pd.Timestamp("2000-05-01"), "2000-11"),
+            h.truncate("2000-01-01", "2000-01-01"),
+            h.truncate("2000-01-01 03:30"),
+        ),
+        quarters,
+        hours,
+        ways=["eager"],
+    )
+    assert_same_error(lambda h: h.truncate("2000-01-01", "1999"), hours)
+
+
+def test_strings_among_objects_that_are_times():
+    times = pd.Index([pd.Timestamp(f"202{n}").to_pydatetime() for n in range(3)], dtype=object)
+    dated = FRAME[:3].set_axis(times, axis=0)
+    assert_parity(lambda f: f.truncate("2021"), dated, ways=["eager"])

@@ -260,3 +260,16 @@ def test_arrays_of_another_length_are_refused():
     repeated = JaxSeries(OTHER.set_axis([0, 0]))
     with pytest.raises(ValueError, match="cannot reindex on an axis with duplicate labels"):
         JaxFrame({"a": repeated, "b": JaxSeries(ONE)})
+
+
+def test_columns_of_an_index_or_a_series_keep_its_dtype_and_name():
+    labels = pd.Index(["x", "y"], dtype=object, name="n")
+    letters = pd.Series(["x", "y"], name="n", dtype="category")
+    data = {"x": [1, 2], "y": [3, 4]}
+    for columns, ours in ((labels, labels), (letters, JaxSeries(letters)), (letters, letters)):
+        expected = pd.DataFrame(data, columns=columns)
+        on_columns = {name: JaxSeries(values) for name, values in data.items()}
+        for given in (data, on_columns, JaxFrame(data)):
+            assert_same(JaxFrame(given, columns=ours), expected)
+        assert_same(JaxFrame(jnp.array([[1, 3], [2, 4]]), columns=ours), expected)
+        assert_same(JaxFrame(data).set_axis(ours, axis=1), expected)

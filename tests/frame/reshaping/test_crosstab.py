@@ -126,3 +126,11 @@ def test_wrong_uses():
     assert_same_error(lambda f: table_of(f, f.k, f.b, normalize="none"), frame)
     assert_same_error(lambda f: table_of(f, f.k, f.b, rownames=["p", "q"]), frame)
     assert_same_error(lambda f: table_of(f, f.k, f.b, margins=True, normalize="none"), frame)
+
+
+def test_margins_are_a_bool():
+    frame = pd.DataFrame({"a": [1, 2], "b": [3, 4]})
+    message = assert_same_error(
+        lambda f: functions_for(f).crosstab(f.a, f.b, normalize="all", margins=42), frame
+    )
+    assert message.startswith("Not a valid margins argument, got 42")

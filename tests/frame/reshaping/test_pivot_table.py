@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same, assert_same_error, on_device
+from pandas.errors import PerformanceWarning
 
 
 def test_groups_by_two_keys():
@@ -187,3 +188,18 @@ def test_labels_that_are_numbers_of_other_levels():
 def test_levels_named_by_the_numbers_of_others():
     labels = pd.MultiIndex.from_tuples([(1, "a"), (2, "b")], names=[1, 0])
     assert_parity(lambda f: f, pd.DataFrame({"v": [1.0, 2.0]}, index=labels), ways=["eager"])
+
+
+@pytest.mark.parametrize("columns", [["b"], ["b", "c"]])
+@pytest.mark.parametrize("aggfunc", ["mean", len])
+def test_no_column_of_values(columns, aggfunc):
+    frame = pd.DataFrame({"a": [1, 2], "b": [3, 4], "c": [5, 6]})[["a", *columns]]
+    for rows in (frame, frame[:0]):
+        for options in ({}, {"margins": True}, {"dropna": False}):
+            with pytest.warns(PerformanceWarning, match="Add a column of values"):
+                got = on_device(rows).pivot_table(
+                    index="a", columns=columns, aggfunc=aggfunc, **options
+                )
+            assert_same(
+                got, rows.pivot_table(index="a", columns=columns, aggfunc=aggfunc, **options)
+            )
