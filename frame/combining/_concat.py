@@ -71,7 +71,11 @@ def concat(
             given, axis=axis, join=join, ignore_index=ignore_index, keys=keys, levels=levels,
             names=names, verify_integrity=verify_integrity, sort=bool(sort),
         )  # fmt: skip
-    if levels is not None and keys is not None:
+    if levels is not None:
+        if keys is None:
+            raise ValueError(
+                "levels supported only when keys is not None. Pass keys, or no levels."
+            )
         # The labels are those of `keys`. Only their order as categories would differ.
         pd.concat([pd.Series([0.0])] * len(list(keys)), keys=keys, levels=levels)
     parts, keys = _parts(objs, keys)

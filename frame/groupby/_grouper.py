@@ -44,6 +44,13 @@ def as_groupings(
     if by is None and level is None:
         raise TypeError("You have to supply one of 'by' and 'level'")
     if by is None:
+        num_given = len(listed(level))
+        if not num_given:
+            raise ValueError("No group keys passed!")
+        if num_given > 1 and table.index.num_levels == 1:
+            raise ValueError(
+                f"multiple levels only valid with MultiIndex, got {level!r}. Pass one level."
+            )
         return [_of_level(table, one).hashed(table) for one in listed(level)]
     if level is not None:
         raise NotImplementedError("groupby: by and level exclude each other. Pass one of them.")

@@ -223,7 +223,15 @@ class FrameReindexing(FrameBase, Reindexing):
             >>> JaxFrame({"x": [1, 2]}).reindex([1, 2], fill_value=0).x.tolist()
             [2, 0]
         """
-        if labels is not None and axis_number(axis or 0, self):
+        if index is not None or columns is not None:
+            if labels is not None and index is not None and columns is not None:
+                raise TypeError("Cannot specify all of 'labels', 'index', 'columns'.")
+            if axis is not None:
+                raise TypeError(
+                    "Cannot specify both 'axis' and any of 'index' or 'columns'. Leave out axis, "
+                    "which is that of labels."
+                )
+        if labels is not None and (index is not None or axis_number(axis or 0, self)):
             columns = labels
         elif labels is not None:
             index = labels
@@ -238,6 +246,14 @@ class FrameReindexing(FrameBase, Reindexing):
         if columns is None:
             return shown
         new_labels = columns if isinstance(columns, pd.Index) else pd.Index(as_pandas(columns))
+        own = self._labels.index
+        if not own.is_unique:
+            if own.equals(new_labels):
+                return shown._of(shown._table, Labels(new_labels))
+            raise ValueError(
+                "cannot reindex on an axis with duplicate labels. Select columns by position, "
+                "with iloc, or rename them first."
+            )
         fill_value = np.nan if fill_value is None else fill_value
         new_columns = [
             shown._column(label) if label in self._labels else None for label in new_labels
@@ -245,7 +261,8 @@ class FrameReindexing(FrameBase, Reindexing):
         if any(column is None for column in new_columns):
             moves_rows = index is not None and not same_labels(self._table, shown._table)
             new_columns = _with_absent(new_columns, shown._table, fill_value, moves_rows)
-        name = self._labels.index.name if new_labels.name is None else new_labels.name
+        has_name = isinstance(columns, pd.Index) or new_labels.name is not None
+        name = new_labels.name if has_name else self._labels.index.name
         new_labels = new_labels if new_labels.nlevels > 1 else new_labels.rename(name)
         return shown._make_frame(new_columns, Labels(new_labels))
 

@@ -54,7 +54,7 @@ class Renaming(NDFrame):
     def set_axis(self, labels: object, *, axis: Axis = 0, copy: object = True) -> Self:
         """Replaces the row labels, or the column labels of a frame with `axis=1`."""
         if axis_number(axis, self):
-            return self._relabelled(lambda f: f.set_axis(labels, axis=1))
+            return self._relabelled(lambda f: f.set_axis(as_pandas(labels), axis=1))
         index = labels.index if isinstance(labels, pd.Series) and labels.name == "" else labels
         if isinstance(index, SeriesBase):
             return self._with_index(RowIndex((index._only,), (index._name,)))
@@ -111,6 +111,11 @@ class Renaming(NDFrame):
             [1, 2]
         """
         if self.ndim == 2 and is_expression(items):
+            if axis is not None and axis_number(axis, self):
+                raise ValueError(
+                    "Expressions such as pd.col(...) are only supported by DataFrame.filter with "
+                    f"axis=0, got {axis=}. Leave out axis."
+                )
             return self[items]
 
         def filtered(given: Any) -> Any:
@@ -148,6 +153,11 @@ class Renaming(NDFrame):
             index, columns = (None, labels) if axis_number(axis, self) else (labels, None)
         elif index is None and columns is None:
             raise ValueError("Need to specify at least one of 'labels', 'index' or 'columns'")
+        elif self.ndim > 1 and axis_number(axis, self):
+            raise ValueError(
+                "Cannot specify both 'axis' and 'index'/'columns'. Leave out axis, which is that "
+                "of labels."
+            )
         result = self if columns is None else self._drop_columns(columns, level, errors)
         return result if index is None else result._without_labels(index, level, errors)
 
@@ -184,6 +194,11 @@ class FrameRenaming(FrameBase, Renaming):
         """
         if mapper is not None and (index is not None or columns is not None):
             raise TypeError("Cannot specify both 'mapper' and any of 'index' or 'columns'")
+        if axis is not None and (index is not None or columns is not None):
+            raise TypeError(
+                "Cannot specify both 'axis' and any of 'index' or 'columns'. Leave out axis, which "
+                "is that of mapper."
+            )
         if mapper is not None and axis_number(axis or 0, self):
             columns = mapper
         elif mapper is not None:
@@ -213,7 +228,7 @@ class FrameRenaming(FrameBase, Renaming):
     ) -> Self:
         """Sets the name of the index or of the columns."""
         if mapper is not ... and axis_number(axis, self):
-            mapper, columns = ..., mapper
+            return self._relabelled(lambda f: f.rename_axis(mapper, axis=1))
         named = self._with_index(self._named_index(mapper, index))
         if columns is ...:
             return named

@@ -38,6 +38,11 @@ NOT_FINITE = (
 
 def as_dtype(dtype: Any) -> Any:
     """Converts a dtype argument to a dtype of NumPy or pandas that columns support."""
+    if isinstance(dtype, type) and issubclass(dtype, pd.api.extensions.ExtensionDtype):
+        raise TypeError(
+            f"Expected an instance of {dtype.__name__}, but got the class instead. Try "
+            "instantiating 'dtype'."
+        )
     known = np.dtype(dtype) if dtype == jnp.bfloat16 else pd.api.types.pandas_dtype(dtype)
     if (
         not isinstance(known, (np.dtype, pd.CategoricalDtype, pd.DatetimeTZDtype, pd.PeriodDtype))

@@ -115,7 +115,7 @@ def qcut(
     if not int(values.count()):
         pandas_bins, edges = _pandas.qcut(sample, q, labels, True, precision, duplicates)
     else:
-        if isinstance(q, (int, np.integer)) and q >= 1:
+        if isinstance(q, (int, np.integer)) and q is not True and q >= 1:
             q = np.linspace(0, 1, int(q) + 1)
         elif not pd.api.types.is_list_like(q):
             raise ValueError(

@@ -123,6 +123,11 @@ class SeriesMap(SeriesBase, Replace):
         """
         if na_action not in (None, "ignore"):
             raise ValueError(f"na_action must either be 'ignore' or None, {na_action} was passed")
+        if engine is not None and not callable(func):
+            raise ValueError(
+                "The engine argument can only be specified when func is a function, got "
+                f"{type(func).__name__}. Leave it out."
+            )
         how = ValueMap(func, na_action, kwargs, engine)
         return self._with_column(_mapped(self._only, how, self._table))
 

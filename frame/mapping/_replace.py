@@ -52,7 +52,16 @@ class Replace(NDFrame):
                 raise ValueError("'to_replace' must be 'None' if 'regex' is not a bool")
             to_replace, regex = regex, True
         to_replace, value = _as_dict(to_replace), _as_dict(value)
-        pairs = _by_column(to_replace, value) if isinstance(self, FrameBase) else None
+        is_frame = isinstance(self, FrameBase)
+        if not is_frame and isinstance(to_replace, Mapping) and value is not ...:
+            raise ValueError(
+                "to_replace and value cannot be dict-like for Series.replace. Pass one dict of old "
+                "and new values, or two lists."
+                if isinstance(value, Mapping)
+                else "Series.replace cannot specify both a dict-like 'to_replace' and a 'value'. "
+                "Pass a list of old values."
+            )
+        pairs = _by_column(to_replace, value) if is_frame else None
         if pairs is None and isinstance(value, Mapping) and not isinstance(to_replace, Mapping):
             raise ValueError(
                 "Series.replace cannot use dict-value and non-None to_replace. Pass a dict of old "

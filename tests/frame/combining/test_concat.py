@@ -8,6 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from frame_examples import INTEGERS, mixed_frame
+from frame_operations import functions_for
 from frame_parity import EVERYWHERE, assert_parity, assert_same, assert_same_error, on_device
 from jaxframes.frame import JaxFrame, JaxSeries, concat, from_arrow
 from jaxframes.shardings import make_mesh, row_sharded
@@ -358,3 +359,10 @@ def test_the_name_of_keys_names_a_level_of_columns():
     assert_same(concat(parts, axis=1, keys=keys), pd.concat([frame] * 2, axis=1, keys=keys))
     parts, series = [on_device(frame.x)] * 2, [frame.x] * 2
     assert_same(concat(parts, axis=1, keys=keys), pd.concat(series, axis=1, keys=keys))
+
+
+def test_levels_need_keys():
+    message = assert_same_error(
+        lambda f: functions_for(f).concat([f, f], levels=[["x"]]), pd.DataFrame({"x": [1]})
+    )
+    assert message.startswith("levels supported only when keys is not None")

@@ -68,3 +68,9 @@ def test_functions_and_dicts_are_no_keys_inside_jit():
     with pytest.raises(NotImplementedError, match="Pass one of them"):
         ours.groupby("k", level=0)
     assert_same_error(lambda f: f.groupby("k", as_index=True, bogus=1), mixed_frame()[["k"]])
+
+
+def test_levels_that_labels_have_not():
+    frame = pd.DataFrame({"x": [1, 2]}, index=pd.Index([1, 2], name="n"))
+    for level in ([], [0, 0], [0, 1], [1], -2):
+        assert_same_error(lambda f, level=level: f.groupby(level=level).sum(), frame)

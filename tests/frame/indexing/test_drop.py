@@ -49,3 +49,17 @@ def test_texts_of_times(unit):
     assert_parity(lambda f: f.drop("1999-01-01", errors="ignore"), frame, ways=WAYS)
     for labels in ("1999-01-01", "no time"):
         assert_same_error(lambda f, labels=labels: f.drop(labels), frame)
+
+
+def test_axis_is_that_of_labels():
+    frame = pd.DataFrame({"x": [1], "y": [2]}, index=["r"])
+    for how in ({"index": "r"}, {"columns": "x"}):
+        message = assert_same_error(lambda f, how=how: f.drop(axis=1, **how), frame)
+        assert message.startswith("Cannot specify both 'axis' and 'index'/'columns'")
+
+
+def test_a_tuple_is_one_label():
+    frame = pd.DataFrame({"x": [1, 2]}, index=["r", "s"])
+    for labels in (("r",), ("r", "s")):
+        assert "not found in axis" in assert_same_error(lambda f, r=labels: f.drop(r), frame)
+        assert "not found in axis" in assert_same_error(lambda f, r=labels: f.x.drop(r), frame)

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """filter."""
 
+import pytest
 from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same_error
+from jaxframes.frame import JaxFrame, col
 
 FRAME = mixed_frame()[["k", "x", "y", "s"]].set_axis(["ab", "b", "ba", "é"], axis=1)
 
@@ -45,3 +47,11 @@ def test_rows_by_label():
     assert_same_error(lambda f: f.k.filter(), frame)
     assert_same_error(lambda f: f.k.filter(["a"], like="b"), frame)
     assert_same_error(lambda f: f.k.filter(like="b", axis=1), frame)
+
+
+def test_expressions_select_rows_only():
+    frame = JaxFrame({"x": [1, 2]})
+    for axis in (1, "columns"):
+        with pytest.raises(ValueError, match=r"^Expressions such as .* Leave out axis"):
+            frame.filter(col("x") > 1, axis=axis)
+    assert frame.filter(col("x") > 1, axis=0).x.tolist() == [2]

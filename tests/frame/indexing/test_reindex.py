@@ -138,3 +138,33 @@ def test_labels_of_a_series_have_its_name():
         labels,
         ways=["eager"],
     )
+
+
+def test_labels_of_an_index_have_its_name_even_if_it_is_none():
+    frame = pd.DataFrame([[1, 2]], columns=pd.Index(["x", "y"], name="n"))
+    for columns in (["x", "z"], pd.Index(["x", "z"]), pd.Index(["x", "z"], name="m")):
+        assert_parity(lambda f, c=columns: f.reindex(columns=c), frame, ways=["eager"])
+
+
+def test_labels_and_axis_exclude_names_of_axes():
+    frame = pd.DataFrame({"x": [1, 2], "y": [3, 4]})
+    for reindex in (
+        lambda f: f.reindex([0], columns=["x"], axis=1),
+        lambda f: f.reindex(index=[0], axis="index"),
+        lambda f: f.reindex(columns=["x"], axis=0),
+        lambda f: f.reindex(labels=[0], index=[0], columns=["x"]),
+    ):
+        assert assert_same_error(reindex, frame).startswith("Cannot specify ")
+    assert_parity(
+        lambda f: (f.reindex(["x"], index=[1, 0]), f.reindex([1, 0], columns=["x"])),
+        frame,
+        ways=["eager"],
+    )
+
+
+def test_columns_that_repeat():
+    frame = pd.DataFrame([[1, 2, 3]], columns=["a", "b", "b"])
+    for columns in (["a"], ["a", "z"], ["b", "b", "a"]):
+        message = assert_same_error(lambda f, c=columns: f.reindex(columns=c), frame)
+        assert message.startswith("cannot reindex on an axis with duplicate labels")
+    assert_parity(lambda f: f.reindex(columns=["a", "b", "b"]), frame, ways=["eager"])

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """rename."""
 
+import pandas as pd
 from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same_error, on_device
 
@@ -35,3 +36,15 @@ def test_wrong_arguments():
     assert_same_error(lambda f: f.rename(), FRAME)
     assert_same_error(lambda f: f.rename({"k": "z"}, columns={"k": "z"}), FRAME)
     assert_same_error(lambda f: f.x.rename([1]), FRAME)
+
+
+def test_axis_is_that_of_the_mapper():
+    frame = pd.DataFrame({"x": [1], "y": [2]}, index=["r"])
+    for rename in (
+        lambda f: f.rename(index=str.upper, axis=1),
+        lambda f: f.rename(columns=str.upper, axis="columns"),
+        lambda f: f.rename(columns=str.upper, axis=0),
+    ):
+        message = assert_same_error(rename, frame)
+        assert message.startswith("Cannot specify both 'axis' and any of 'index' or 'columns'")
+        assert "Leave out axis" in message

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """rename_axis."""
 
+import pandas as pd
 from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same_error
 
@@ -44,3 +45,10 @@ def test_wrong_uses_are_pandas_errors():
     assert_same_error(lambda f: f.rename_axis(["a", "b"]), FRAME)
     assert_same_error(lambda f: f.rename_axis("a"), LEVELS)
     assert_same_error(lambda f: f.rename_axis(rows="a"), FRAME)
+
+
+def test_functions_rename_labels_and_not_names():
+    frame = pd.DataFrame({"x": [1], "y": [2]})
+    for axis in (0, 1):
+        assert_same_error(lambda f, axis=axis: f.rename_axis(str.upper, axis=axis), frame)
+        assert_same_error(lambda f, axis=axis: f.rename_axis({"x": "y"}, axis=axis), frame)

@@ -162,3 +162,10 @@ def test_errors_ignore_keeps_the_columns_that_cannot_be_cast():
     dtypes = {"s": float, "x": int, "h": int}
     assert_parity(lambda f: f.astype(dtypes, errors="ignore"), frame, ways=["eager"])
     assert_parity(lambda f: f.astype(float, errors="ignore"), frame, ways=["eager"])
+
+
+def test_classes_of_dtypes_are_no_dtypes():
+    for dtype in (pd.CategoricalDtype, pd.Int64Dtype, pd.DatetimeTZDtype, pd.IntervalDtype):
+        message = assert_same_error(lambda s, dtype=dtype: s.astype(dtype), pd.Series([1]))
+        assert message.startswith(f"Expected an instance of {dtype.__name__}")
+        assert_same_error(lambda f, dtype=dtype: f.astype({"x": dtype}), pd.DataFrame({"x": [1]}))

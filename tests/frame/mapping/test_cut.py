@@ -208,3 +208,8 @@ def test_bins_of_times_must_be_times():
     for bins in ([0, 1], pd.interval_range(0, 9)):
         with pytest.raises(NotImplementedError, match=r"int64. Convert them with pd.to_timedelta"):
             cut(durations, bins)
+
+
+def test_a_bool_is_no_number_of_quantiles():
+    with pytest.raises(ValueError, match=r"^`q` should be a positive integer .* got True"):
+        qcut(JaxSeries([1, 2, 3]), True)

@@ -217,3 +217,9 @@ def test_objects_that_are_strings_give_strings():
     numbers = pd.Series([3, 1, 2, 9])
     for mapper in (texts, mixed):
         assert_same(on_device(numbers).map(on_device(mapper)), numbers.map(mapper))
+
+
+def test_an_engine_is_that_of_a_function():
+    for func in ({}, {1: 2}, pd.Series([3, 4])):
+        message = assert_same_error(lambda s, f=func: s.map(f, engine="jax"), pd.Series([1, 2]))
+        assert message.startswith("The engine argument can only be specified when func is a func")

@@ -189,3 +189,9 @@ def test_patterns_as_regex():
         ways=["eager"],
     )  # fmt: skip
     assert_same_error(lambda f: f.replace("a", "b", regex=dot), frame)
+
+
+def test_dicts_of_both_old_and_new_values():
+    series = pd.Series([1, 2, 3])
+    for old, new in (({1: 2}, {2: 3}), (pd.Series([1]), pd.Series([75])), ({1: 2}, 3)):
+        assert_same_error(lambda s, old=old, new=new: s.replace(old, new), series)
