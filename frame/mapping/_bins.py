@@ -9,7 +9,7 @@ import numpy as np
 from ...primitives.staging import tiered
 from ..table._column import Array
 from ..table._layout import ONE_DEVICE
-from ..table._search import search_rows
+from ..table._search import search_few
 from ..table._take import gather
 
 
@@ -46,12 +46,7 @@ def bins_of_values(
 ) -> Array:
     """The bin of each row, or -1; `num_passed` further edges are below all values."""
     values = data.astype(edges.dtype)
-    # For few edges the unrolled search is one fusion, ten times as fast as a loop.
-    search = functools.partial(
-        jnp.searchsorted, side="left" if right else "right", method="scan_unrolled"
-    )
-    # NaN is after all edges.
-    position = search_rows(edges, values, search) + num_passed
+    position = search_few(edges, values, "left" if right else "right") + num_passed
     if has_lowest:
         position = jnp.where(values == lowest[0], np.int32(1), position)
     is_in_bin = position < num_edges
@@ -74,10 +69,7 @@ def interval_of_values(
 ) -> Array:
     """The number of the interval that each row is in, or -1; intervals ascend."""
     values = data.astype(lefts.dtype)
-    search = functools.partial(
-        jnp.searchsorted, side="right" if has_left else "left", method="scan_unrolled"
-    )
-    position = search_rows(lefts, values, search) - np.int32(1)
+    position = search_few(lefts, values, "right" if has_left else "left") - np.int32(1)
     right = gather(rights, position, ONE_DEVICE)
     is_inside = (position >= 0) & ((values <= right) if has_right else (values < right))
     if valid is not None:

@@ -12,7 +12,7 @@ import pandas as pd
 from ...primitives.staging import tiered
 from ._column import NAT, Array, Column
 from ._layout import ONE_DEVICE, padded
-from ._search import search_rows
+from ._search import search_few
 from ._types import Options
 from ._units import starts_of_days, truncated
 from ._untyped import untyped_pandas
@@ -208,6 +208,5 @@ def _quotients(times: Array, start: Any, step: Any, num_bins: Any) -> Array:
 @functools.partial(tiered, static_argnums=2)
 def _codes(times: Array, edges: Array, side: str) -> Array:
     """The bin of each time; -1 if missing."""
-    search = functools.partial(jnp.searchsorted, side=side, method="scan_unrolled")
-    position = search_rows(edges, times, search).astype(jnp.int32) - np.int32(1)
+    position = search_few(edges, times, side) - np.int32(1)
     return jnp.where(times == NAT, np.int32(-1), position)

@@ -17,7 +17,7 @@ import pandas as pd
 from ...primitives.staging import tiered
 from ._column import NAT, Array, Column
 from ._layout import ONE_DEVICE, padded
-from ._search import search_rows
+from ._search import search_few
 from ._table import Count, Table, is_row
 from ._take import gather
 from ._to_host import host_array
@@ -182,8 +182,7 @@ def _folded(seconds: Array) -> Array:
 
 def _regime(bounds: Array, seconds: Array) -> Array:
     """The number of bounds up to each time."""
-    search = functools.partial(jnp.searchsorted, side="right", method="scan_unrolled")
-    return search_rows(bounds, seconds, search)
+    return search_few(bounds, seconds, "right")
 
 
 @tiered
