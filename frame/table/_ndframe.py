@@ -19,7 +19,7 @@ from ._deferred import forced_table
 from ._host_rows import HostRows
 from ._layout import Layout
 from ._returned import without_masks
-from ._row_index import RANGE
+from ._row_index import RANGE, frequency_of
 from ._table import Table
 from ._tracing import is_traced
 from ._types import Axis, LabelOrLabels, LevelOrLevels
@@ -130,16 +130,16 @@ class NDFrame:
         return seen
 
     def _renamed_as_shown(self) -> Table:
-        """The table with the names that the caller may have given to the index that we returned.
+        """The table with the names and the frequency that the caller may have given to its index.
 
         `frame.index.name = "day"` names the labels of the frame, as in pandas. The table is read
-        again at each use until nothing else refers to that index.
+        again at each use until nothing else refers to the index that we returned.
         """
         fields = self.__dict__
         index, seen = fields["_shown"]
-        if tuple(index.names) != seen.index.names:
-            self._stored = self._stored.replace(index=self._stored.index.named(index.names))
-            seen = seen.replace(index=seen.index.named(index.names))
+        if tuple(index.names) != seen.index.names or frequency_of(index) != seen.index.freq:
+            self._stored = self._stored.replace(index=self._stored.index.described_by(index))
+            seen = seen.replace(index=seen.index.described_by(index))
         fields["_shown"] = index, seen
         del index
         # The tuple and the argument refer to it.
@@ -234,7 +234,7 @@ class NDFrame:
 
     @property
     def index(self) -> pd.Index:
-        """The labels of the rows, on the host. Names that are given to it are those of the rows."""
+        """The labels of the rows, on the host. Their names and frequency may be set in place."""
         table = self._table
         if is_traced(table.index, table.num_rows):
             raise NotImplementedError(

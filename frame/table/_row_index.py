@@ -84,6 +84,10 @@ class RowIndex:
         """The same labels under other names."""
         return dataclasses.replace(self, names=tuple(names))
 
+    def described_by(self, index: pd.Index) -> "RowIndex":
+        """The same labels with the names and the frequency of their pandas index."""
+        return dataclasses.replace(self, names=tuple(index.names), freq=frequency_of(index))
+
     def with_stored(self, stored: Sequence[Column]) -> "RowIndex":
         """The labels of other rows, in the same representation."""
         return dataclasses.replace(self, stored=tuple(stored))

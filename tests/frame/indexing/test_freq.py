@@ -79,3 +79,16 @@ def test_labels_that_are_set():
         expected = frame.set_index(labels)
         found = from_pandas(frame).set_index(labels).to_pandas()
         pd.testing.assert_frame_equal(found, expected, check_freq=True)
+
+
+def test_it_is_set_in_place():
+    times = pd.date_range("2024", periods=3)
+    for index, freq in ((times, None), (pd.DatetimeIndex(times.tolist()), "D"), (times, "24h")):
+        series = pd.Series([1.0, 2.0, 3.0], index=index.copy())
+        ours = from_pandas(series)
+        for each in (series, ours):
+            each.index.freq = freq
+        assert ours.index.freq == series.index.freq
+        pd.testing.assert_series_equal(ours.to_pandas(), series, check_freq=True)
+        pd.testing.assert_series_equal((ours + 1).to_pandas(), series + 1, check_freq=True)
+        assert ours.iloc[1:].index.freq == series.iloc[1:].index.freq
