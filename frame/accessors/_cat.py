@@ -12,6 +12,7 @@ from ..table._dtypes import cast_exactly
 from ..table._ndframe import SeriesBase
 from ..table._recode import renumbered
 from ..table._types import Options
+from ._read_only import ReadOnly
 from ._str import Method, pandas_method, used_codes
 
 
@@ -19,7 +20,7 @@ def _method(name: str, about: str) -> Any:
     return pandas_method(name, about, "CategoryMethods", "cat")
 
 
-class CategoryMethods:
+class CategoryMethods(ReadOnly):
     """`series.cat`: the categories, their order and the codes of a series.
 
     Methods change the categories on the host and recode the rows on the device. They work inside

@@ -21,9 +21,10 @@ from ..table._take import any_missing, settled
 from ..table._to_host import to_host
 from ..table._tracing import answered_at_once, is_traced
 from ..table._types import DtypeLike
+from ._read_only import ReadOnly
 
 
-class ListMethods:
+class ListMethods(ReadOnly):
     """`series.list`: pandas' methods of lists, on the device.
 
     A slice shares the values; nothing is copied. Methods work inside `jit`, and over a mesh.

@@ -15,9 +15,10 @@ from ..table._to_arrow import arrow_of
 from ..table._tracing import is_traced
 from ..table._untyped import untyped_compute
 from ._list import lengths
+from ._read_only import ReadOnly
 
 
-class ListStringMethods:
+class ListStringMethods(ReadOnly):
     """`series.str` of lists: `len`, `get`, `slice`, `[]` and `join`.
 
     All but `join` work inside `jit`.

@@ -15,6 +15,7 @@ from ..table._ndframe import SeriesBase
 from ..table._table import Table
 from ..table._units import coarser, starts_of_days
 from ._calendar import SECONDS_PER_DAY, part_of
+from ._read_only import ReadOnly
 
 # The periods that the device counts from the parts of a date: how many a year has.
 _PER_YEAR = {"M": 12, "Q-DEC": 4, "Y-DEC": 1}
@@ -59,7 +60,7 @@ def _part(name: str) -> Any:
     return property(get)
 
 
-class PeriodMethods:
+class PeriodMethods(ReadOnly):
     """`series.dt` of periods: pandas computes what is asked of each distinct period.
 
     Differences from pandas:

@@ -32,6 +32,7 @@ from ..table._tracing import answered_at_once, is_traced
 from ..table._types import DtypeLike
 from ..table._unsupported import not_supported
 from ._extractall import matches_of_rows
+from ._read_only import ReadOnly
 from ._str_cat import concatenated
 from ._string_columns import (
     lists_of_rows,
@@ -80,7 +81,7 @@ def pandas_method(
 _method = pandas_method
 
 
-class StringMethods:
+class StringMethods(ReadOnly):
     """`series.str`: pandas' string methods, on the dictionary of the column.
 
     The host calls a method once for each distinct string, or for each row of a long column of

@@ -16,9 +16,10 @@ from ..table._ndframe import SeriesBase
 from ..table._to_host import to_host
 from ..table._tracing import is_traced
 from ..table._untyped import untyped_compute
+from ._read_only import ReadOnly
 
 
-class StructMethods:
+class StructMethods(ReadOnly):
     """`series.struct`: pandas' methods of structs, which the host holds.
 
     Fields become columns of the device. They work inside `jit`, but for dicts of Python.

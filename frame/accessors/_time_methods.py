@@ -18,6 +18,7 @@ from ..table._units import PER_SECOND, rounded_counts, with_unit
 from ..table._unsupported import not_supported
 from ..table._wall_times import instants, wall_times
 from ._calendar import part_of
+from ._read_only import ReadOnly
 
 # The first second whose year is an int32, and the first one after the last such second.
 _FIRST, _AFTER_LAST = (
@@ -35,7 +36,7 @@ def part(name: str, about: str) -> Any:
     return property(get_part)
 
 
-class TimeMethods:
+class TimeMethods(ReadOnly):
     """Methods that datetimes and timedeltas share."""
 
     _pandas: Any

@@ -71,6 +71,10 @@ def concat(
             given, axis=axis, join=join, ignore_index=ignore_index, keys=keys, levels=levels,
             names=names, verify_integrity=verify_integrity, sort=bool(sort),
         )  # fmt: skip
+    if sort is not None and not isinstance(sort, (bool, np.bool_)):
+        raise ValueError(
+            f"The 'sort' keyword only accepts boolean values; {sort} was passed. Pass a bool."
+        )
     if levels is not None:
         if keys is None:
             raise ValueError(

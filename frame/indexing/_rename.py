@@ -192,13 +192,13 @@ class FrameRenaming(FrameBase, Renaming):
             >>> JaxFrame({"x": [1]}).rename(columns={"x": "y"}).columns.tolist()
             ['y']
         """
-        if mapper is not None and (index is not None or columns is not None):
-            raise TypeError("Cannot specify both 'mapper' and any of 'index' or 'columns'")
         if axis is not None and (index is not None or columns is not None):
             raise TypeError(
                 "Cannot specify both 'axis' and any of 'index' or 'columns'. Leave out axis, which "
                 "is that of mapper."
             )
+        if mapper is not None and (index is not None or columns is not None):
+            raise TypeError("Cannot specify both 'mapper' and any of 'index' or 'columns'")
         if mapper is not None and axis_number(axis or 0, self):
             columns = mapper
         elif mapper is not None:

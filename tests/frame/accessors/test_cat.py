@@ -71,3 +71,17 @@ WRONG = {
 @pytest.mark.parametrize("use", WRONG)
 def test_wrong_categories_are_pandas_errors(use):
     assert_same_error(WRONG[use], frame().c)
+
+
+def test_accessors_take_no_attributes():
+    series = {
+        "str": pd.Series(["a"]),
+        "cat": pd.Series(["a"], dtype="category"),
+        "dt": pd.Series(pd.date_range("2024", periods=1)),
+    }
+    for accessor, one in series.items():
+        for name in ("xlabel", "name"):
+            message = assert_same_error(
+                lambda s, a=accessor, n=name: setattr(getattr(s, a), n, 1), one
+            )
+            assert message.startswith(f"You cannot add any new attribute '{name}'")

@@ -366,3 +366,10 @@ def test_levels_need_keys():
         lambda f: functions_for(f).concat([f, f], levels=[["x"]]), pd.DataFrame({"x": [1]})
     )
     assert message.startswith("levels supported only when keys is not None")
+
+
+def test_sort_is_a_bool():
+    message = assert_same_error(
+        lambda f: functions_for(f).concat([f, f], sort="x"), pd.DataFrame({"x": [1]})
+    )
+    assert message.startswith("The 'sort' keyword only accepts boolean values; x was passed")

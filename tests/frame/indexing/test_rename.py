@@ -44,6 +44,7 @@ def test_axis_is_that_of_the_mapper():
         lambda f: f.rename(index=str.upper, axis=1),
         lambda f: f.rename(columns=str.upper, axis="columns"),
         lambda f: f.rename(columns=str.upper, axis=0),
+        lambda f: f.rename(str.upper, index=str.upper, axis=1),
     ):
         message = assert_same_error(rename, frame)
         assert message.startswith("Cannot specify both 'axis' and any of 'index' or 'columns'")
