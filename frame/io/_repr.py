@@ -67,6 +67,11 @@ class Display(NDFrame):
     @answered_at_once
     def info(self, verbose: object = None, buf: Any = None, **ignored: object) -> None:
         """Prints the columns, their dtypes and valid counts, the sharding and the memory."""
+        if self.ndim == 1 and ignored.get("max_cols") is not None:
+            raise ValueError(
+                "Argument `max_cols` can only be passed in DataFrame.info, not Series.info. Leave "
+                "it out."
+            )
         of: Any = self
         table, num_rows = self._table, len(self)
         valid = is_row(table.capacity, table.num_rows, table.layout)

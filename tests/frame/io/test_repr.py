@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from frame_examples import mixed_frame
-from frame_parity import on_device
+from frame_parity import assert_same_error, on_device
 from jaxframes.frame import JaxFrame
 from jaxframes.frame.table import _to_host
 from jaxframes.shardings import make_mesh, row_sharded
@@ -77,3 +77,8 @@ def test_a_frame_of_shapes_shows_its_columns():
     assert repr(shapes) == "<JaxFrame of shapes, capacity 64, x: float64, s: str>"
     assert "of shapes" in repr(jax.eval_shape(lambda f: f.x, frame))
     assert "&lt;JaxFrame of shapes" in shapes._repr_html_()
+
+
+def test_info_of_a_series_has_no_number_of_columns():
+    message = assert_same_error(lambda s: s.info(max_cols=1), pd.Series([1]))
+    assert message.startswith("Argument `max_cols` can only be passed in DataFrame.info")
