@@ -329,10 +329,12 @@ class StringMethods(ReadOnly):
                 for _, one in results.items()
             ]
             return self._series._make_frame(columns, Labels(results.columns))
+        # Among lists a missing string is that of the series: NaN in a category of `string`.
+        own = of_family(column, self._series._only.family)
         if name in OF_LISTS and not self._holds_objects:
-            column = lists_of_rows(column, results, rows)
+            column = lists_of_rows(own, results, rows)
         elif name in OF_OBJECTS and results.dtype == object and not self._holds_objects:
-            column = tuples_of_rows(column, results, rows)
+            column = tuples_of_rows(own, results, rows)
         else:
             missing_result = _missing_result(name, strings.dtype, args, kwargs)
             column = self._looked_up(column, results, missing_result)

@@ -323,7 +323,7 @@ def test_methods_of_a_category_of_nullable_strings_are_nullable():
         lambda s: (
             s.str.len(), s.str.find("b"), s.str.count("a"), s.str.contains("a"), s.str.isdigit(),
             s.str.startswith("a"), s.str.replace("a", "b"), s.str.split(expand=True),
-            s.str.partition(),
+            s.str.partition(), s.str.split(), s.str.findall("a"), s.str.partition(expand=False),
         ),
         category,
         ways=["eager"],
