@@ -50,9 +50,6 @@ _OPTIONS = ("jax_default_prng_impl", "jax_threefry_partitionable", "jax_random_s
 _READ = frozenset([
     ("numpy", "dtype"), ("numpy", "ndarray"), ("numpy._core.multiarray", "_reconstruct"),
     ("numpy._core.multiarray", "scalar"), ("numpy._core.numeric", "_frombuffer"),
-    ("jax._src.lax.slicing", "GatherDimensionNumbers"),
-    ("jax._src.lax.slicing", "ScatterDimensionNumbers"),
-    ("jax._src.lax.slicing", "GatherScatterMode"), ("jax._src.lax.lax", "RoundingMethod"),
     ("ml_dtypes", "bfloat16"), ("builtins", "slice"), ("builtins", "complex"),
     ("builtins", "set"), ("builtins", "frozenset"),
 ])  # fmt: skip

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The steps of a program as data that pickle takes: rules make their functions anew."""
 
+import enum
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -25,6 +26,26 @@ class _Recorded(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._params)
+
+
+class _Fields:
+    """What the rules read of a parameter that is an object of JAX."""
+
+    def __init__(self, fields: Mapping[str, Any]):
+        self.__dict__.update(fields)
+
+    def __int__(self) -> int:
+        return self.__dict__["value"]
+
+
+def _plain(param: Any) -> Any:
+    """A parameter without classes of JAX, whose modules are not public."""
+    if isinstance(param, enum.Enum):
+        return _Fields({"name": param.name, "value": param.value})
+    if isinstance(param, tuple) and hasattr(param, "_asdict"):
+        named: Any = param
+        return _Fields(named._asdict())
+    return param
 
 
 class _Value(NamedTuple):
@@ -81,7 +102,8 @@ def kept_function(function: Callable[..., Any] | str, equation: Equation) -> Any
         for variables in (equation.invars, equation.outvars)
     )
     RULES[name](KeptEquation(name, params, operands, results))
-    return KeptEquation(name, params.read, operands, results)
+    read = {name: _plain(param) for name, param in params.read.items()}
+    return KeptEquation(name, read, operands, results)
 
 
 def function_of_kept(kept: Any) -> Any:
