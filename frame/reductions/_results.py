@@ -46,8 +46,14 @@ def host_value(value: Any, is_missing: Any, type: ColumnType, is_truth: bool = F
             return pd.array([pd.NA], "boolean")
         missing = [np.nan] if type.family is None else pd.array([pd.NA], type.nullable(data.dtype))
         return np.array(missing) if type.family is None else missing
-    shown = to_host(Column(data, None, type), 1)
-    return pd.array(shown) if type.is_time or type.kind == "period" else shown
+    return first_on_host(Column(data, None, type))
+
+
+def first_on_host(column: Column) -> Any:
+    """The first row of a column as an array of one element with pandas' dtype."""
+    shown = to_host(column, 1)
+    # NumPy's times are not those of pandas.
+    return pd.array(shown) if column.type.is_time or column.kind == "period" else shown
 
 
 def host_series(values: Sequence[Any], labels: pd.Index) -> pd.Series:

@@ -12,10 +12,9 @@ from ..plan._declared import in_dtypes as in_declared_dtypes
 from ..plan._expression import Expression
 from ..plan._node import Call
 from ..reductions._reduce_columns import ENDS, is_of_doubles
-from ..reductions._results import result_type, table_of_series
+from ..reductions._results import first_on_host, result_type, table_of_series
 from ..table._column import of_family
 from ..table._ndframe import SeriesBase
-from ..table._to_host import to_host
 from ..table._types import Options
 from ._groups import REDUCTIONS as MERGEABLE
 from ._groups import grouping, in_dtypes
@@ -115,7 +114,7 @@ def reduced_stage(
         one_row = outputs._make_frame(columns, stage.empty[labels]._labels)
         if node.empty.dtype == object and method not in ENDS:
             # Each result keeps its type.
-            results = [to_host(column, 1)[0] for column in columns]
+            results = [first_on_host(column)[0] for column in columns]
             row = pd.Series(results, stage.empty[labels]._labels.index, dtype=object)
             return outputs.series_class._of(table_of_series(row), None)
         reduced = one_row.max()

@@ -223,9 +223,17 @@ def test_reductions_over_batches_have_the_types_of_eager_ones():
             "s": pd.Series(["a_b", "c", "d"], dtype=object),
             "i": pd.Series([1, None, 3], dtype="Int64"),
             "a": pd.Series([1, None, 3], dtype="int64[pyarrow]"),
+            "d": pd.to_timedelta([1, 7, None], unit="us"),
+            "w": pd.to_datetime(["2024-01-01", None, "2025-01-01"]),
+            "z": pd.to_datetime(["2024-01-01", None, "2025-01-01"]).tz_localize("UTC"),
         }
     )  # fmt: skip
     plan = from_pandas(frame).lazy()
+    for columns in (["b", "d"], ["c", "d", "b"], ["b", "w"], ["b", "z"], ["d", "w"]):
+        for name in ("max", "min", *(["sum"] if {"w", "z"}.isdisjoint(columns) else [])):
+            expected = getattr(frame[columns], name)()
+            got = getattr(plan[columns], name)().collect(batch_rows=2).to_pandas()
+            assert [(type(one), one) for one in got] == [(type(one), one) for one in expected]
     for columns in (["b", "t"], ["b", "s"], ["b", "a", "i", "c"], ["b", "c"], ["b"]):
         for name in ("sum", "max", "count", "nunique", *(["mean"] if len(columns) != 2 else [])):
             expected = getattr(frame[columns], name)()
