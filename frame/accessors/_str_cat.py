@@ -115,7 +115,7 @@ def _with_other(column: Column, other: Any, table: Table, sep: str, na_rep: str 
 
 
 def _are_strings(others: object) -> bool:
-    """Whether values are the strings of one column, of which some may be missing."""
+    """Whether values are one column of strings, missing ones among them."""
     return isinstance(others, (list, tuple, pd.Index, np.ndarray)) and all(
         isinstance(one, str) or (pd.api.types.is_scalar(one) and pd.isna(one)) for one in others
     )

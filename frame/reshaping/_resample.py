@@ -224,7 +224,7 @@ class Resampler(BinReductions):
             fills = _known_fills(dtypes, labels, name, args, tuple(kwargs.items()))
         except TypeError:
             # An argument without a hash, or one that pandas refuses: it raises again.
-            fills = _fills(columns, labels, name, args, kwargs)
+            fills = tuple(_fills(columns, labels, name, args, kwargs))
         return self._labelled(result, fills)
 
     def _rows_by_bin(self, name: str, *args: Any, **kwargs: Any) -> Any:
@@ -268,10 +268,10 @@ def _known_fills(
     name: str,
     args: tuple[Any, ...],
     kwargs: tuple[tuple[str, Any], ...],
-) -> list[Any]:
+) -> tuple[Any, ...]:
     """`_fills` of dtypes that were seen before: pandas takes milliseconds for them."""
     columns = [pd.array([], dtype) for dtype in dtypes]
-    return _fills(columns, labels, name, args, dict(kwargs))
+    return tuple(_fills(columns, labels, name, args, dict(kwargs)))
 
 
 def _fills(

@@ -316,9 +316,10 @@ def _gather_by_kernel(
     least, most = (0, num_rows - 1) if is_clipped else (-1, num_rows)
 
     def step(x: HostArray, row_ids: HostArray) -> HostArray:
-        if is_clipped or row_ids.dtype != np.int32:
+        if row_ids.dtype != np.int32 or (is_clipped and not _are_inside(row_ids, num_rows)):
             ends = np.iinfo(row_ids.dtype)
-            row_ids = row_ids.clip(max(least, ends.min), min(most, ends.max)).astype(np.int32)
+            row_ids = row_ids.clip(max(least, ends.min), min(most, ends.max))
+            row_ids = row_ids.astype(np.int32, copy=False)
         (result,) = kernel(row_ids.reshape(of_ids.shape), x[None], fills)
         return result.reshape(shape)
 

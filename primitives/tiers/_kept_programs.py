@@ -28,6 +28,7 @@ import numpy as np
 from ...shardings._compat import option
 from ..kernels.base._library import load
 from ._program import Program
+from ._signature import type_of
 
 _log = logging.getLogger(__name__)
 _cache_dir, _is_on = option("jax_compilation_cache_dir"), option("jax_enable_compilation_cache")
@@ -123,7 +124,7 @@ def name_of(function: str, options: Sequence[Any], static: Any, leaves: Any, tre
     if folder() is None:
         return ""
     try:
-        types = list(map(_type_of, leaves))
+        types = [(one.shape, one.dtype.name, one.weak_type) for one in map(type_of, leaves)]
         arguments = jax.tree.unflatten(tree, range(len(types)))
         options = [*options, *(getattr(jax.config, name, None) for name in _OPTIONS)]
         words = [function, list(map(repr, options)), types, static, arguments]
@@ -131,11 +132,6 @@ def name_of(function: str, options: Sequence[Any], static: Any, leaves: Any, tre
     except Exception as reason:
         _log.debug("%s is not kept: %s", function, reason)
         return ""
-
-
-def _type_of(leaf: Any) -> tuple[Any, ...]:
-    aval = jax.typeof(leaf)
-    return aval.shape, aval.dtype.name, aval.weak_type
 
 
 def _pickled(value: Any) -> bytes:

@@ -5,7 +5,6 @@ import enum
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-import jax
 import numpy as np
 
 from ._elementwise_rules import RULES, Equation, HostArray
@@ -48,10 +47,17 @@ def _plain(param: Any) -> Any:
     return param
 
 
-class _Value(NamedTuple):
+class _Aval(NamedTuple):
+    """The shape and dtype of a variable."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+
+
+class _Variable(NamedTuple):
     """A variable of an equation."""
 
-    aval: jax.ShapeDtypeStruct
+    aval: _Aval
 
 
 class KeptEquation(NamedTuple):
@@ -60,29 +66,19 @@ class KeptEquation(NamedTuple):
     Attributes:
         name: that of the primitive.
         params: its parameters, without those that its rule does not read.
-        operands: the shape and dtype of each operand.
-        results: those of each result.
+        invars: the operands.
+        outvars: the results.
     """
 
     name: str
     params: Mapping[str, Any]
-    operands: tuple[tuple[tuple[int, ...], np.dtype], ...]
-    results: tuple[tuple[tuple[int, ...], np.dtype], ...]
+    invars: tuple[_Variable, ...]
+    outvars: tuple[_Variable, ...]
 
     @property
     def primitive(self) -> Any:
         """What has the name of the primitive."""
         return self
-
-    @property
-    def invars(self) -> list[_Value]:
-        """The operands."""
-        return [_Value(jax.ShapeDtypeStruct(shape, dtype)) for shape, dtype in self.operands]
-
-    @property
-    def outvars(self) -> list[_Value]:
-        """The results."""
-        return [_Value(jax.ShapeDtypeStruct(shape, dtype)) for shape, dtype in self.results]
 
 
 class _Repeated(NamedTuple):
@@ -97,13 +93,13 @@ def kept_function(function: Callable[..., Any] | str, equation: Equation) -> Any
     name, params = equation.primitive.name, _Recorded(equation.params)
     if name not in RULES:
         return function
-    operands, results = (
-        tuple((tuple(v.aval.shape), np.dtype(v.aval.dtype)) for v in variables)
+    invars, outvars = (
+        tuple(_Variable(_Aval(tuple(v.aval.shape), np.dtype(v.aval.dtype))) for v in variables)
         for variables in (equation.invars, equation.outvars)
     )
-    RULES[name](KeptEquation(name, params, operands, results))
+    RULES[name](KeptEquation(name, params, invars, outvars))
     read = {name: _plain(param) for name, param in params.read.items()}
-    return KeptEquation(name, read, operands, results)
+    return KeptEquation(name, read, invars, outvars)
 
 
 def function_of_kept(kept: Any) -> Any:

@@ -17,7 +17,7 @@ from ...shardings._compat import option
 array_types: set[type] = set()
 _number_types: set[type] = {int, float, bool}
 
-# Options of which a trace depends, and how to set them for a block.
+# The options that change a trace, and how to set each for a block.
 _OPTIONS = {
     "jax_enable_x64": jax.enable_x64,
     "jax_default_device": jax.default_device,
