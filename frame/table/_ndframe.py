@@ -156,7 +156,7 @@ class NDFrame:
         if type(stored) is HostRows:
             stored = stored.table
         # A tree of this structure may have anything in place of a table.
-        return (forced_table(stored) if isinstance(stored, Table) else stored,)
+        return (forced_table(stored).with_count_arrays() if isinstance(stored, Table) else stored,)
 
     @property
     def attrs(self) -> dict[Hashable, Any]:
@@ -187,7 +187,9 @@ class NDFrame:
     def _of_tree(cls, names: object, children: tuple[Table]) -> Self:
         """The object of a pytree; see `without_masks`."""
         kind: Any = cls
-        made = kind._of(children[0], names)
+        (stored,) = children
+        table = stored.with_count_scalars() if isinstance(stored, Table) else stored
+        made = kind._of(table, names)
         made.__dict__["_is_of_tree"] = True
         return made
 

@@ -3,7 +3,7 @@
 
 import dataclasses
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import jax
@@ -98,6 +98,26 @@ class Table:
         is_whole = type(needed) is np.int32 and not needed
         return self.replace(num_rows=num_rows, needed=needed if is_whole else self.needed)
 
+    def with_count_arrays(self) -> "Table":
+        """The same table whose counts on the host are arrays, not scalars.
+
+        Scalars of NumPy are leaves that orbax does not restore.
+        """
+        return self._with_counts(np.int32, np.asarray)
+
+    def with_count_scalars(self) -> "Table":
+        """Undoes `with_count_arrays`."""
+        return self._with_counts(np.ndarray, _as_scalar)
+
+    def _with_counts(self, kind: type, convert: Callable[[Any], Any]) -> "Table":
+        num_rows, needed = self.num_rows, self.needed
+        if type(num_rows) is not kind and type(needed) is not kind:
+            return self
+        return self.replace(
+            num_rows=convert(num_rows) if type(num_rows) is kind else num_rows,
+            needed=convert(needed) if type(needed) is kind else needed,
+        )
+
     def replace(self, **changes: object) -> "Table":
         """A table with some fields replaced."""
         # Every call makes several tables: `dataclasses.replace` would check each field.
@@ -156,6 +176,11 @@ def either_needed(a: Count, b: Count) -> Count:
 def _is_count(leaf: Any) -> bool:
     """Whether a leaf is a number of rows: not None, nor the derivative of one, which is float0."""
     return leaf is not None and getattr(leaf, "dtype", None) != jax.dtypes.float0
+
+
+def _as_scalar(count: np.ndarray) -> Any:
+    # Leaves of a tree may be anything: gradients, or the counts of a batch.
+    return np.int32(count) if count.dtype == np.int32 and count.ndim == 0 else count
 
 
 def _on_host(count: Count) -> Count:

@@ -23,3 +23,20 @@ def test_standard_checkpoints_hold_frames(tmp_path):
             checkpointer.wait_until_finished()
             restored = checkpointer.restore(tmp_path / "step", jax.eval_shape(lambda t: t, tree))
     assert_same(restored["frame"], expected)
+
+
+@pytest.mark.parametrize("is_on_device", [False, True], ids=["host", "device"])
+def test_a_frame_is_its_own_description(tmp_path, is_on_device):
+    ocp = pytest.importorskip("orbax.checkpoint")
+    expected = pd.DataFrame({"x": [1.5, np.nan, 2.0]})
+    frame = JaxFrame(expected)
+    tree = {"frame": jax.device_put(frame) if is_on_device else frame, "rows": frame["x"]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with ocp.StandardCheckpointer() as checkpointer:
+            checkpointer.save(tmp_path / "step", tree)
+            checkpointer.wait_until_finished()
+            restored = checkpointer.restore(tmp_path / "step", tree)
+    assert_same(restored["frame"], expected)
+    assert_same(restored["rows"], expected["x"])
+    assert len(restored["frame"]) == 3
