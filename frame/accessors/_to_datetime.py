@@ -16,6 +16,7 @@ from ..table._from_host import check_width
 from ..table._layout import Layout
 from ..table._lazy_base import check_evaluated
 from ..table._ndframe import FrameBase, SeriesBase, as_series
+from ..table._object_functions import of_rows
 from ..table._recode import as_string, look_up
 from ..table._table import Count, Table, is_row
 from ..table._take import any_missing, position
@@ -56,8 +57,9 @@ def to_datetime(
     `jit` strings need `format`.
 
     Args:
-        arg: a series of strings, integers or datetimes; or an argument of pandas' `to_datetime`: a
-            series, an index, an array, a list, a scalar, or a frame of years, months and days.
+        arg: a series of strings, integers, datetimes or objects; or an argument of pandas'
+            `to_datetime`: a series, an index, an array, a list, a scalar, or a frame of years,
+            months and days.
         errors: "raise", or "coerce" to return NaT for invalid values.
         dayfirst: whether ambiguous strings have the day before the month.
         yearfirst: whether ambiguous strings have the year first.
@@ -75,12 +77,14 @@ def to_datetime(
         index or an array of NumPy, a DatetimeIndex, and of a scalar, a Timestamp.
 
     Raises:
-        TypeError: the series contains neither strings, integers nor datetimes.
+        TypeError: the series contains neither strings, integers, datetimes nor objects that pandas
+            converts.
         ValueError: a string is not a time; OutOfBoundsDatetime, a subclass, for an integer out of
             the result's range.
 
     Cost:
-        Work O(rows) on the device, O(distinct strings) on the host. No communication.
+        Work O(rows) on the device, O(distinct strings) on the host. No communication. pandas
+        converts objects on the host, so that they cannot be converted inside `jit`.
 
     Differences from pandas:
         Numbers on the device must be integers. Bools and timedeltas raise even with
@@ -125,6 +129,12 @@ def to_datetime(
                 "to_datetime: unit is for integers. Cast the strings with astype('int64')."
             )
         return arg._with_column(_of_strings(as_string(column), table, options))
+    if column.kind in ("object", "date"):
+
+        def parse(values: pd.Series) -> pd.Series:
+            return pd.to_datetime(values, unit=unit, **options)
+
+        return arg._with_column(of_rows(column, table.num_rows, parse, "to_datetime"))
     if column.kind != "number" or column.dtype.kind not in "iuf":
         raise TypeError(
             f"to_datetime: column {arg._name!r} of {column.dtype_name} is not convertible to "

@@ -12,6 +12,7 @@ from ..table._distinct_values import through_values
 from ..table._from_host import check_width
 from ..table._lazy_base import check_evaluated
 from ..table._ndframe import FrameBase, SeriesBase, as_series
+from ..table._object_functions import of_rows
 from ..table._recode import as_string
 from ..table._untyped import untyped_pandas
 from ._to_datetime import times_of_integers
@@ -23,8 +24,8 @@ def to_timedelta(arg: Any, unit: str | None = None, errors: str = "raise") -> An
     pandas parses each distinct string once, on the host; the device looks the spans up.
 
     Args:
-        arg: a series of strings, integers or timedeltas; or an argument of pandas' `to_timedelta`:
-            a series, an index, an array, a list or a scalar.
+        arg: a series of strings, integers, timedeltas or objects; or an argument of pandas'
+            `to_timedelta`: a series, an index, an array, a list or a scalar.
         unit: the unit of integers: "ns", "us", "ms", "s", "m", "h", "D" or "W"; "ns" if left out.
         errors: "raise", or "coerce" to return NaT for invalid values.
 
@@ -34,12 +35,14 @@ def to_timedelta(arg: Any, unit: str | None = None, errors: str = "raise") -> An
         scalar.
 
     Raises:
-        TypeError: the series contains neither strings, integers nor timedeltas.
+        TypeError: the series contains neither strings, integers, timedeltas nor objects that pandas
+            converts.
         ValueError: a string is not a span of time; OutOfBoundsTimedelta, a subclass, for an integer
             out of the result's range.
 
     Cost:
-        Work O(rows) on the device, O(distinct strings) on the host. No communication.
+        Work O(rows) on the device, O(distinct strings) on the host. No communication. pandas
+        converts objects on the host, so that they cannot be converted inside `jit`.
 
     Differences from pandas:
         Numbers on the device must be integers. Inside `jit` all strings of the dictionary are
@@ -77,6 +80,12 @@ def to_timedelta(arg: Any, unit: str | None = None, errors: str = "raise") -> An
 
         spans = through_values(strings, table.num_rows, table.layout, parse, "to_timedelta")
         return arg._with_column(spans)
+    if column.kind == "object":
+
+        def convert(values: pd.Series) -> pd.Series:
+            return untyped_pandas.to_timedelta(values, unit=unit, **options)
+
+        return arg._with_column(of_rows(column, table.num_rows, convert, "to_timedelta"))
     if column.kind != "number" or column.dtype.kind not in "iuf":
         raise TypeError(
             f"dtype {column.dtype_name} cannot be converted to timedelta64[ns]. Pass strings or "

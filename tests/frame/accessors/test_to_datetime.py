@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """to_datetime."""
 
+import datetime
+
 import jax
 import numpy as np
 import pandas as pd
@@ -41,6 +43,43 @@ def test_strings_that_no_row_has_are_not_read():
     assert_parity(lambda f: times_of(f[f.x > 0]["s"]), frame, ways=["eager"])
     kinds = pd.Categorical(["2020-01-01", None], categories=["bogus", "2020-01-01"])
     assert_parity(times_of, pd.Series(kinds), ways=["eager"])
+
+
+DAY, TIME = datetime.date(2020, 2, 29), datetime.datetime(2021, 3, 4, 5, 6, 7, 89)
+UTC = datetime.UTC
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [DAY, None, datetime.date(1969, 12, 31)],
+        [TIME, None, TIME],
+        [pd.Timestamp("2020-01-01 00:00:00.000000001"), pd.NaT, DAY],
+        [TIME.replace(tzinfo=UTC), None],
+        ["2020-01-01", None, "2021-12-31"],
+        ["2020-01-01", float("nan"), "bogus"],
+        [TIME, "2020-01-01", None],
+        [None, None],
+        [],
+        [datetime.time(1, 2)],
+        [True, False],
+        [TIME, datetime.datetime(2020, 1, 1, tzinfo=UTC)],
+    ],
+)  # fmt: skip
+def test_objects(values):
+    series = pd.Series(values, dtype=object, name="t")
+    for options in ({}, {"errors": "coerce"}, {"utc": True}, {"format": "%Y-%m-%d"}):
+        try:
+            times_of(series, **options)
+        except (TypeError, ValueError):
+            assert_same_error(lambda s, o=options: times_of(s, **o), series)
+        else:
+            assert_parity(lambda s, o=options: times_of(s, **o), series, ways=["eager", "mesh"])
+
+
+def test_dates_of_times_are_times_again():
+    frame = pd.DataFrame({"t": pd.to_datetime(["2020-01-01 10:00", None, "1969-12-31 23:59"])})
+    assert_parity(lambda f: times_of(f.t.dt.date), frame, ways=["eager", "mesh"])
 
 
 def test_integers_count_units():

@@ -45,6 +45,29 @@ def test_integers_that_do_not_fit():
         assert_parity(lambda s: spans_of(s, "s", "coerce"), series, ways=["eager"])
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        [datetime.timedelta(hours=1), None, datetime.timedelta(microseconds=-5)],
+        [pd.Timedelta(1, "ns"), pd.NaT],
+        ["1h", None, datetime.timedelta(1)],
+        ["1h", "bogus"],
+        [None, None],
+        [datetime.date(2020, 1, 1)],
+        [],
+    ],
+)
+def test_objects(values):
+    series = pd.Series(values, dtype=object, name="d")
+    for options in ({}, {"errors": "coerce"}):
+        try:
+            spans_of(series, **options)
+        except (TypeError, ValueError):
+            assert_same_error(lambda s, o=options: spans_of(s, **o), series)
+        else:
+            assert_parity(lambda s, o=options: spans_of(s, **o), series, ways=["eager", "mesh"])
+
+
 def test_what_pandas_takes():
     spans = pd.to_timedelta(pd.Series(SPANS))
     assert_parity(spans_of, spans, ways=["eager"])
