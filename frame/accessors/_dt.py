@@ -253,6 +253,11 @@ class TimedeltaMethods(TimeMethods):
         seconds = Column(total_seconds(self._column.data, self.unit))
         return self._series._with_column(of_family(seconds, self._column.family))
 
+    def to_pytimedelta(self) -> Any:
+        """The timedeltas as objects of Python, in an array of NumPy as in pandas."""
+        # pandas' accessor warns of a later version that returns a series.
+        return pd.TimedeltaIndex(self._series.to_pandas()).to_pytimedelta()
+
     @property
     def components(self) -> Any:
         """A frame with the fields from days to nanoseconds."""

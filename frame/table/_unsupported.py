@@ -55,7 +55,6 @@ rindex: rfind(), which returns -1 if there is no match
 freq: pandas' infer_freq of the index
 [TimedeltaMethods, out]
 freq: pandas' infer_freq of the index
-to_pytimedelta: to_pandas(), because the results are objects
 [CategoryMethods, out]
 [Windows GroupWindows, out]
 pipe: a function of the frame, such as shift() and arithmetic

@@ -18,7 +18,7 @@ PARTS = (
 OTHERS = {
     "as_unit", "ceil", "day_name", "floor", "isocalendar", "month_name", "normalize", "round",
     "strftime", "total_seconds", "tz", "tz_convert", "tz_localize", "unit", "date", "time",
-    "timetz", "to_period", "to_pydatetime",
+    "timetz", "to_period", "to_pydatetime", "to_pytimedelta",
 }  # fmt: skip
 OTHER_NAMES = {
     "dayofweek": "day_of_week", "weekday": "day_of_week", "dayofyear": "day_of_year",
@@ -109,6 +109,18 @@ def test_units_and_strings():
     )
     assert_parity(lambda s: (s.dt.unit, s.dt.tz), times("us"), ways=["eager"])
     assert_parity(lambda s: (s.dt.as_unit("ns"), s.dt.unit), mixed_frame()["d"], ways=["eager"])
+
+
+def test_timedeltas_of_python_are_an_array():
+    for values in (["1h", None, "-3us"], [None], []):
+        spans = pd.Series(pd.to_timedelta(values), name="d")
+        with pytest.warns(DeprecationWarning, match="will return a Series"):
+            expected = spans.dt.to_pytimedelta()
+        for given in (spans, spans.astype("duration[us][pyarrow]"), spans.astype("category")):
+            found = on_device(given).dt.to_pytimedelta()
+            assert type(found) is type(expected) is np.ndarray
+            assert found.dtype == object
+            assert found.tolist() == expected.tolist()
 
 
 def test_few_rows_and_all_missing():
