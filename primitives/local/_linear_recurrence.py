@@ -10,10 +10,12 @@ import jax.numpy as jnp
 
 from ..contract._arguments import as_array, as_num_valid, num_rows_of, type_of
 from ..contract._custom_jvp import custom_jvp
+from ..contract._platform import by_platform
 from ..contract._scan_operators import Scan, as_initial, widened
 from ..contract._scan_rows import scan_rows_in_order
 from ..contract._typing import Array, ArrayLike, Bool, Integer, Shaped
 from ..kernels.scan._function_scan import in_order_on_cpu, scan_by_function, scan_portably
+from ..kernels.scan._merge_scan import RECURRENCE, is_scanned_natively, scan_columns
 from ..kernels.scan._segmented_scan import fill_padding, per_row, start_flags
 from ..tiers._tiered import tiered
 from ._scan_segments import SegmentEncoding, as_segments
@@ -165,7 +167,17 @@ def _solved(
     def in_steps(a: Array, b: Array, starts: Array) -> Array:
         return scan(compose, (a, b), starts, reverse)[1]
 
-    return in_order_on_cpu(a, b, starts, in_order=in_order, in_steps=in_steps)
+    def portable(a: Array, b: Array, starts: Array) -> Array:
+        return in_order_on_cpu(a, b, starts, in_order=in_order, in_steps=in_steps)
+
+    def native(a: Array, b: Array, starts: Array) -> Array:
+        return scan_columns(RECURRENCE, (a, b), starts, reverse, (b,))[0]
+
+    # A kernel has no derivative.
+    kernels = {}
+    if scan is scan_by_function and b.size > 0 and is_scanned_natively(b.dtype):
+        kernels["cpu"] = native
+    return by_platform(a, b, starts, default=portable, **kernels)
 
 
 def _next_state(h: Array, step: tuple[Array, Array]) -> Array:

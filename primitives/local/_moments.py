@@ -18,6 +18,7 @@ from typing import NamedTuple
 import jax.numpy as jnp
 
 from ..contract._typing import Array
+from ..kernels.scan._merge_scan import MOMENTS, PAIR_MOMENTS, known_to_kernel
 
 
 class Moments(NamedTuple):
@@ -99,6 +100,7 @@ def _mean_of_both(
     return left + apart * share, -apart * share, apart * (1 - share)
 
 
+@known_to_kernel(MOMENTS)
 def merge_moments(left: Moments, right: Moments) -> Moments:
     """The moments of the values of two parts."""
     mean, of_left, of_right = _mean_of_both((left.count, right.count), left.mean, right.mean)
@@ -110,6 +112,7 @@ def merge_moments(left: Moments, right: Moments) -> Moments:
     return Moments(left.count + right.count, mean, tuple(a + b for a, b in moved))
 
 
+@known_to_kernel(PAIR_MOMENTS)
 def merge_pair_moments(left: PairMoments, right: PairMoments) -> PairMoments:
     """The moments of the rows of two parts."""
     counts = left.count, right.count

@@ -98,6 +98,7 @@ class RowSequence(NamedTuple):
         scan: scans arrays over the sequence: `scan(rows, op, encoding, reverse)`. An empty encoding
             never restarts it.
         take: rows of the sequence: `take(rows, positions)`.
+        holds_all: whether this shard holds all rows.
     """
 
     positions: Array
@@ -106,6 +107,7 @@ class RowSequence(NamedTuple):
     is_row: Array | None
     scan: Callable[..., Any]
     take: Callable[[Any, Array], Any]
+    holds_all: bool = False
 
 
 class Places(NamedTuple):

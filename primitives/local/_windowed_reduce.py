@@ -18,9 +18,8 @@ from ..contract._arguments import (
     type_of,
 )
 from ..contract._op_names import as_reduction_name
-from ..contract._take import take_rows
 from ..contract._typing import Array, ArrayLike, Bool, Integer, PyTree, Shaped
-from ..kernels.scan._segmented_scan import fill_padding, per_row
+from ..kernels.scan._segmented_scan import fill_padding
 from ..tiers._tiered import tiered
 from ._reduce import as_masks
 from ._reduced_columns import masks_of
@@ -28,6 +27,7 @@ from ._scan import inclusive_scan
 from ._scan_segments import SegmentEncoding, as_segments
 from ._segmented_scan import segmented_scan
 from ._window_bounds import Reach, RowSequence, WindowBounds, WindowPlan, segments_of_windows
+from ._window_moments import take_each, take_shifted
 from ._windows import (
     PAIR_OPS,
     WINDOW_OPS,
@@ -106,10 +106,11 @@ def windowed_reduce(
             `segment_ids` are given, or these or `offset` with `WindowBounds`.
 
     Cost:
-        Work O(rows), for any window: two scans for each operator, three more each for "var"
-        and "std"; "skew", "kurt", "cov" and "corr" scan by a function. A short window is read row
-        by row, in one pass. Segments add a scan of positions and a gather of rows; a second scan
-        and gather if `offset` is not zero. `WindowBounds` add the same. No communication.
+        Work O(rows), for any window: two scans for each operator, by a function for averages of
+        powers and products of distances ("var" to "corr"), where on CPU one kernel takes both
+        scans. A short window is read row by row, in one pass. Segments add a scan of positions and
+        a gather of rows; a second scan and gather if `offset` is not zero. `WindowBounds` add the
+        same. No communication.
 
     Guarantees:
         Deterministic; differentiable in `x` if the result is a float. A value has no part in a
@@ -290,8 +291,8 @@ def _windowed_reduce(
             length = num_valid.astype(positions.dtype)
             is_row = positions < length
         is_shifted = segments is None and not isinstance(reach, WindowBounds)
-        take = _take if is_shifted else _take_each
-        sequence = RowSequence(positions, length, segments, is_row, _scan, take)
+        take = take_shifted if is_shifted else take_each
+        sequence = RowSequence(positions, length, segments, is_row, _scan, take, holds_all=True)
         values, all_counts = over_windows(leaves, masks, rows.other, reach, sequence, plan)
     return as_windowed(values, all_counts, num_valid, tree)
 
@@ -310,24 +311,3 @@ def _scan(rows: Any, op: Any, encoding: SegmentEncoding, reverse: bool) -> Any:
     if not jax.tree.leaves(encoding):
         return inclusive_scan(rows, op, reverse=reverse)
     return segmented_scan(rows, op, reverse=reverse, **encoding._asdict())
-
-
-def _take_each(rows: Any, positions: Array) -> Any:
-    num_rows = positions.shape[0]
-    if not num_rows:
-        return rows
-    return take_rows(rows, jnp.clip(positions, 0, num_rows - 1), is_unique=False)
-
-
-def _take(rows: Any, positions: Array) -> Any:
-    # All positions are as far from their row: that is a rotation.
-    num_rows = positions.shape[0]
-    if not num_rows:
-        return rows
-    is_after = positions >= num_rows
-
-    def of_leaf(leaf: Array) -> Array:
-        rotated = jnp.roll(leaf, -positions[0], axis=0)
-        return jnp.where(per_row(is_after, leaf.ndim), leaf[-1], rotated)
-
-    return jax.tree.map(of_leaf, rows)

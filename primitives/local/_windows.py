@@ -38,6 +38,13 @@ from ._window_bounds import (
     windows_between,
     windows_of_rows,
 )
+from ._window_moments import (
+    WindowPlaces,
+    have_window_kernel,
+    joined,
+    window_moments,
+    without_means,
+)
 
 WINDOW_OPS = (
     "sum", "prod", "min", "max", "count", "mean", "var", "std", "skew", "kurt", "cov", "corr",
@@ -45,9 +52,11 @@ WINDOW_OPS = (
 PAIR_OPS = ("cov", "corr")
 # Reductions whose accumulators are moments, merged by a function.
 _MERGES = {
-    "skew": merge_moments, "kurt": merge_moments,
+    "var": merge_moments, "std": merge_moments, "skew": merge_moments, "kurt": merge_moments,
     "cov": merge_pair_moments, "corr": merge_pair_moments,
 }  # fmt: skip
+# The powers that a reduction of one column sums.
+_NUM_SUMS = {"var": 1, "std": 1, "skew": 2, "kurt": 3}
 
 # Arrays with a row for each row, by name.
 Scans: TypeAlias = dict[str, Any]
@@ -100,6 +109,9 @@ def over_windows(
 ) -> tuple[list[Array], list[Array]]:
     """The values and the counts of every row's window, by scans."""
     windows = _Windows(reach, sequence, plan, other)
+    if all(map(windows.have_kernel, leaves)):
+        results = [windows.at_once(leaf, mask) for leaf, mask in zip(leaves, masks, strict=True)]
+        return [value for value, _ in results], [count for _, count in results]
     scans = [windows.scans(leaf, mask) for leaf, mask in zip(leaves, masks, strict=True)]
     # All columns move at once: over a mesh that is one exchange.
     fronts = windows.at_last([front for front, _ in scans])
@@ -122,8 +134,38 @@ class _Windows:
         other: Array | None,
     ):
         self._plan, self._sequence, self._other = plan, sequence, other
-        place = windows_between if isinstance(reach, WindowBounds) else windows_of_rows
+        is_bounded = isinstance(reach, WindowBounds)
+        # All windows then begin as far from their own row.
+        self._is_shifted = sequence.segments is None and not is_bounded
+        place = windows_between if is_bounded else windows_of_rows
         self._places = place(reach, sequence, plan)  # pyright: ignore[reportArgumentType]
+
+    def have_kernel(self, x: Array) -> bool:
+        """Whether one kernel reduces the windows of a column."""
+        plan, computed = self._plan, computed_dtypes(self._plan.op, x.dtype)[0]
+        is_supported = plan.op in _MERGES and not (plan.is_expanding or plan.moves_ends)
+        is_whole = is_supported and self._sequence.holds_all and x.size > 0
+        return is_whole and have_window_kernel(computed, x.shape[0])
+
+    def at_once(self, x: Array, mask: Array | None) -> tuple[Array, Array]:
+        """The value and the count of each window of a column, by one kernel on CPU."""
+        held, places = both(mask, self._sequence.is_row), self._places
+        flags = None if held is None else per_row(held, x.ndim)
+        rows = self._moments_of_rows(x.astype(computed_dtypes(self._plan.op, x.dtype)[0]), flags)
+        heads = places.blocks.heads_inside(False)
+        assert heads is not None
+        moments = window_moments(
+            rows, held,
+            WindowPlaces(heads, places.taken_first.astype(np.int32), places.is_split,
+                         places.has_front),
+            _MERGES[self._plan.op], self._is_shifted,
+        )  # fmt: skip
+        counts = places.num_rows
+        if mask is not None:
+            # Columns of a row are held or not together.
+            of_rows = moments[0].reshape(x.shape[0], -1)[:, 0]
+            counts = of_rows.astype(counts.dtype)
+        return finished(moments, counts, x, self._plan), counts
 
     def scans(self, x: Array, mask: Array | None) -> tuple[Scans, Scans]:
         """The scans of a column: those read at the end and at the start of a window."""
@@ -131,7 +173,7 @@ class _Windows:
         fronts, ends = {}, {}
         if mask is not None:
             mask = both(mask, self._sequence.is_row)
-        if mask is not None and op not in _MERGES:
+        if mask is not None:
             held = mask.astype(self._places.num_rows.dtype)
             whole = self._places.blocks if is_expanding else NO_BLOCKS
             so_far = self._sequence.scan(held, "sum", whole, False)
@@ -148,44 +190,27 @@ class _Windows:
             if not is_expanding:
                 ends["moments"] = self._scan(moments, _MERGES[op], reverse=True)
             return fronts, ends
-        names = ("min", "max") if op in ("var", "std") else (_combination(op),)
-        for name in names:
-            filled = x if mask is None else jnp.where(mask, x, _identity(name, computed))
-            fronts[name] = self._scan(filled, name)
-            if not is_expanding:
-                ends[name] = self._scan(filled, name, reverse=True)
-        if op in ("var", "std"):
-            fronts["moments"] = self._running_moments(x, mask, reverse=False)
-            if not is_expanding:
-                ends["moments"] = self._running_moments(x, mask, reverse=True)
+        name = _combination(op)
+        filled = x if mask is None else jnp.where(mask, x, _identity(name, computed))
+        fronts[name] = self._scan(filled, name)
+        if not is_expanding:
+            ends[name] = self._scan(filled, name, reverse=True)
         return fronts, ends
 
     def _moments_of_rows(self, x: Array, mask: Array | None) -> Moments | PairMoments:
         """The moments of each row alone."""
-        held, zeros = jnp.ones_like(x), jnp.zeros_like(x)
+        held = jnp.ones_like(x)
         if mask is not None:
-            held, x = jnp.broadcast_to(mask, x.shape).astype(x.dtype), jnp.where(mask, x, zeros)
+            held, x = jnp.broadcast_to(mask, x.shape).astype(x.dtype), jnp.where(mask, x, 0)
+        # Infinities have no distance from themselves.
+        x_sum = x - x
         if self._plan.op not in PAIR_OPS:
-            return Moments(held, x, (zeros,) * (2 if self._plan.op == "skew" else 3))
+            return Moments(held, x, (x_sum,) * _NUM_SUMS[self._plan.op])
         assert self._other is not None
-        y = self._other.astype(x.dtype)
-        y = y if mask is None else jnp.where(mask, y, zeros)
-        return PairMoments(held, x, y, zeros, zeros, zeros)
-
-    def _running_moments(self, x: Array, mask: Array | None, *, reverse: bool) -> Moments:
-        """The moments of the rows of each block so far.
-
-        Each value adds `n / (n - 1)` of its squared distance from the mean that includes it
-        (Welford): all terms are positive, so that nothing cancels.
-        """
-        zero, one = x.dtype.type(0), x.dtype.type(1)
-        held = jnp.broadcast_to(jnp.ones_like(x) if mask is None else mask.astype(x.dtype), x.shape)
-        number = self._scan(held, "sum", reverse=reverse)
-        total = self._scan(x if mask is None else jnp.where(mask, x, zero), "sum", reverse=reverse)
-        mean = total / jnp.maximum(number, one)
-        weight = jnp.where(number > 1, number / jnp.maximum(number - one, one), zero)
-        distance = jnp.square((x if mask is None else jnp.where(mask, x, mean)) - mean) * weight
-        return Moments(number, mean, (self._scan(distance, "sum", reverse=reverse),))
+        y = jnp.broadcast_to(self._other.astype(x.dtype), x.shape)
+        y = y if mask is None else jnp.where(mask, y, 0)
+        y_sum = y - y
+        return PairMoments(held, x, y, x_sum, y_sum, x_sum * y_sum)
 
     def _scan(self, x: Any, op: Any, *, reverse: bool = False) -> Any:
         return self._sequence.scan(x, op, self._places.blocks, reverse)
@@ -193,19 +218,12 @@ class _Windows:
     def result(self, x: Array, mask: Array | None, front: Scans, end: Scans) -> tuple[Array, Array]:
         """The value and the count of each window, from the scans at its end and its start."""
         op, counts = self._plan.op, self._places.num_rows
-        if op in _MERGES:
-            moments = self._moments(front, end)
-            of_rows = moments.count.reshape(*moments.count.shape[:1], -1)[:, :1].ravel()
-            counts = counts if mask is None else of_rows.astype(counts.dtype)
-            return finished(moments, counts, x, self._plan), counts
         if mask is not None:
             counts = self._count(front["count"], end["count"])
         if op == "count":
             return counts, counts
-        if op in ("var", "std"):
-            # The variance of equal values is zero, to whatever their mean was rounded.
-            varies = self._join("min", front, end) != self._join("max", front, end)
-            value = jnp.where(varies, self._moments(front, end).sums[0], 0)
+        if op in _MERGES:
+            value = without_means(self._moments(front, end))
         else:
             value = self._join(_combination(op), front, end)
         return finished(value, counts, x, self._plan), counts
@@ -232,15 +250,9 @@ class _Windows:
         """The moments of each window, merged from those of both parts."""
         if self._plan.is_expanding:
             return front["moments"]
-
-        def held(scans: Scans, flags: Array) -> Any:
-            return jax.tree.map(
-                lambda leaf: jnp.where(per_row(flags, leaf.ndim), leaf, 0), scans["moments"]
-            )
-
-        merge = _MERGES.get(self._plan.op, merge_moments)
         places = self._places
-        return merge(held(end, places.is_split), held(front, places.has_front))
+        parts = end["moments"], places.is_split, front["moments"], places.has_front
+        return joined(_MERGES[self._plan.op], *parts)
 
     def at_last(self, rows: Any) -> Any:
         """The rows where each window ends."""
@@ -258,23 +270,32 @@ class _Windows:
 
 
 def finished(value: Any, counts: Array, x: Array, plan: WindowPlan) -> Array:
-    """The value of each window in its dtype, from the combination of its rows, or its moments."""
+    """The value of each window in its dtype.
+
+    Args:
+        value: the combination of its rows; for averages of distances a count and sums of their
+            powers, as `without_means` gives them.
+        counts: the rows of each window.
+        x: the column.
+        plan: the reduction.
+    """
     _, dtype = computed_dtypes(plan.op, x.dtype)
     per = per_row(counts, x.ndim)
     match plan.op:
         case "mean":
             value = quotient(value, per)
         case "var" | "std":
-            value = quotient(value, per - plan.ddof)
+            value = quotient(value[1], per - plan.ddof)
             value = root_of(value) if plan.op == "std" else value
         case "skew":
-            value = skewness(value.count, (None, *value.sums))
+            value = skewness(value[0], (None, *value[1:]))
         case "kurt":
-            value = kurtosis(value.count, (None, *value.sums))
+            value = kurtosis(value[0], (None, *value[1:]))
         case "cov":
-            value = quotient(value.products, value.count - plan.ddof)
+            value = quotient(value[3], value[0] - plan.ddof)
         case "corr":
-            value = correlation(value.products, value.x_squares, value.y_squares)
+            _, x_squares, y_squares, products = value
+            value = correlation(products, x_squares, y_squares)
             # Rounding may lead past one.
             value = jnp.where(jnp.abs(value) > 1, jnp.sign(value), value)
         case _:

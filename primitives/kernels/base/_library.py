@@ -24,6 +24,8 @@ TARGETS = (
     "jaxframes_flagged_rows_v1",
     "jaxframes_gather_rows_v1",
     "jaxframes_segmented_scan_v1",
+    "jaxframes_merge_scan_v1",
+    "jaxframes_window_moments_v1",
     "jaxframes_histogram_v1",
     "jaxframes_smallest_nodes_v1",
     "jaxframes_factorize_v1",

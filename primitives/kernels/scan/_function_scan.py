@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inclusive scans by an associative function: the portable definition, and the kernel on TPU."""
+"""Inclusive scans by an associative function: the portable definition, and the kernels."""
 
 import functools
 from collections.abc import Callable
@@ -14,6 +14,7 @@ from ...contract._platform import by_platform, likely_platform, traced_for
 from ...contract._scan_rows import scan_rows_in_order
 from ...contract._typing import Array
 from ..base._pallas import compiles_for_tpu, has_pallas_kernels, on_tpu
+from ._merge_scan import can_scan_natively, scan_merges
 from ._segmented_scan import per_row
 
 # What a core computes with numbers of 32 bits, one by one.
@@ -34,9 +35,25 @@ def scan_by_function(
     function: Callable[[Any, Any], Any], rows: Any, heads: Array | None, reverse: bool
 ) -> Any:
     """Combines each row with those before it, or after it if reversed; restarts at heads."""
-    if not (has_pallas_kernels() and _can_scan_on_tpu(function, rows)):
-        return scan_portably(function, rows, heads, reverse)
-    return _scan(rows, heads, function, reverse)
+    if _kernels(function, rows):
+        return _scan(rows, heads, function, reverse)
+    return scan_portably(function, rows, heads, reverse)
+
+
+def _kernels(function: Callable[[Any, Any], Any], rows: Any) -> dict[str, Callable[..., Any]]:
+    """The kernels that support a function and rows, by platform."""
+    kernels = {}
+    if can_scan_natively(function, rows):
+        kernels["cpu"] = functools.partial(scan_merges, function)
+    if has_pallas_kernels() and _can_scan_on_tpu(function, rows):
+
+        def pallas(rows: Any, heads: Array | None, reverse: bool) -> Any:
+            from ._function_scan_tpu import scan_by_function_tpu
+
+            return scan_by_function_tpu(function, rows, heads, reverse)
+
+        kernels |= on_tpu(pallas)
+    return kernels
 
 
 def scan_portably(
@@ -89,15 +106,12 @@ def where_rows(flags: Array, rows: Any, others: Any) -> Any:
 def _scan(
     rows: Any, heads: Array | None, function: Callable[[Any, Any], Any], reverse: bool
 ) -> Any:
-    def xla(rows: Any, heads: Array | None) -> Any:
-        return scan_portably(function, rows, heads, reverse)
+    def way(scan: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda rows, heads: scan(rows, heads, reverse)
 
-    def pallas(rows: Any, heads: Array | None) -> Any:
-        from ._function_scan_tpu import scan_by_function_tpu
-
-        return scan_by_function_tpu(function, rows, heads, reverse)
-
-    return by_platform(rows, heads, default=xla, **on_tpu(pallas))
+    portable = functools.partial(scan_portably, function)
+    kernels = {name: way(kernel) for name, kernel in _kernels(function, rows).items()}
+    return by_platform(rows, heads, default=way(portable), **kernels)
 
 
 @_scan.defjvp

@@ -108,6 +108,12 @@ class Executors {
   std::vector<std::unique_ptr<jaxframes::Executor>> executors_;
 };
 
+template <typename T>
+bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
+  return a.size() == b.size() &&
+         (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
+}
+
 inline int finish(const char* name) {
   for (int num_threads = 2; num_threads <= kMostThreads; ++num_threads) {
     const PoolUse& use = pool_use()[num_threads];

@@ -186,6 +186,42 @@ void segmented_scan(Bytes& bytes, Call& call) {
   call.attribute("reverse", kPred, bytes.one_in(2));
 }
 
+void merge_scan(Bytes& bytes, Call& call) {
+  const Sizes n(bytes);
+  const XLA_FFI_DataType values = one_of(bytes, {kF32, kF64, kF64, kS32});
+  const int64_t width = bytes.byte() % 3 + 1;
+  const int32_t merge = bytes.byte() % 4;
+  // The columns that a merge takes, or, seldom, another number.
+  const int taken[] = {2, 3 + bytes.byte() % 3, 6, 1};
+  const int num_columns = bytes.one_in(32) ? bytes.byte() % 8 : taken[merge];
+  call.argument(kPred, {n.batch, bytes.one_in(2) ? 0 : n.rows}, Words::kFlags);
+  for (int i = 0; i < num_columns; ++i) call.argument(values, {n.batch * width, n.rows});
+  for (int i = merge == 0 ? 1 : num_columns; i > 0; --i) {
+    call.result(values, {n.batch * width, n.rows});
+  }
+  call.attribute("merge", kS32, static_cast<uint32_t>(merge));
+  call.attribute("reverse", kPred, bytes.one_in(2));
+}
+
+void window_moments(Bytes& bytes, Call& call) {
+  const Sizes n(bytes);
+  const XLA_FFI_DataType values = one_of(bytes, {kF32, kF64, kF64, kS32});
+  const int64_t width = bytes.byte() % 3 + 1;
+  const int num_columns = 1 + bytes.byte() % 2;
+  call.argument(kPred, {n.batch, n.rows}, Words::kFlags);
+  // Any words, and rows.
+  const Words words = bytes.one_in(2) ? Words::kAny : Words::kCounts;
+  call.argument(kS32, {n.batch, n.rows}, words, n.rows);
+  call.argument(kPred, {n.batch, n.rows}, Words::kFlags);
+  call.argument(kPred, {n.batch, n.rows}, Words::kFlags);
+  call.argument(kPred, {n.batch, bytes.one_in(2) ? 0 : n.rows}, Words::kFlags);
+  for (int i = 0; i < num_columns; ++i) call.argument(values, {n.batch * width, n.rows});
+  const int num_results = num_columns == 2 ? 4 : 2 + bytes.byte() % 3;
+  for (int i = bytes.one_in(32) ? bytes.byte() % 6 : num_results; i > 0; --i) {
+    call.result(values, {n.batch * width, n.rows});
+  }
+}
+
 void histogram(Bytes& bytes, Call& call) {
   const Sizes n(bytes);
   const int64_t num_edges = bytes.length() % 3000;
@@ -411,6 +447,8 @@ void squared_distances(Bytes& bytes, Call& call) {
   X(jaxframes_flagged_rows_v1, flagged_rows)      \
   X(jaxframes_gather_rows_v1, gather_rows)        \
   X(jaxframes_segmented_scan_v1, segmented_scan)  \
+  X(jaxframes_merge_scan_v1, merge_scan)          \
+  X(jaxframes_window_moments_v1, window_moments)  \
   X(jaxframes_histogram_v1, histogram)            \
   X(jaxframes_smallest_nodes_v1, smallest_nodes)  \
   X(jaxframes_factorize_v1, factorize)            \

@@ -7,12 +7,6 @@
 using namespace jaxframes;
 using namespace jaxframes_tests;
 
-template <typename T>
-bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
-  return a.size() == b.size() &&
-         (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
-}
-
 // The definition: row after row.
 template <typename Op>
 std::vector<typename Op::T> scan_by_definition(const std::vector<typename Op::T>& values,
