@@ -274,7 +274,10 @@ class _Merged:
         table = Table((), index, pairs.num_rows, pairs.needed, pairs.left.layout)
         if not self.columns and not index.levels:
             raise NotImplementedError("merge: the result must have a column or row labels.")
-        return self.left._make_frame(self.columns, Labels(self.labels), table)
+        result = self.left._make_frame(self.columns, Labels(self.labels), table)
+        if self.left.attrs != self.right.attrs:
+            result.attrs = {}
+        return result
 
 
 def _with_freq(index: RowIndex, freq: Any) -> RowIndex:

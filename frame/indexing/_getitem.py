@@ -204,7 +204,7 @@ class ILocIndexer:
         # A row has values of several dtypes, so the result is a series of pandas.
         row = one_row(self._of, position)
         if row is not None:
-            return row
+            return self._of._noted(row) if isinstance(row, pd.Series) else row
         return self._of._sliced(slice(position, position + 1)).to_pandas().iloc[0]
 
 

@@ -249,7 +249,7 @@ class FrameReindexing(FrameBase, Reindexing):
         own = self._labels.index
         if not own.is_unique:
             if own.equals(new_labels):
-                return shown._of(shown._table, Labels(new_labels))
+                return shown._made(shown._table, Labels(new_labels))
             raise ValueError(
                 "cannot reindex on an axis with duplicate labels. Select columns by position, "
                 "with iloc, or rename them first."
@@ -378,4 +378,4 @@ class SeriesReindexing(SeriesBase, Reindexing):
         if has_two_names and not is_traced(table) and not same_labels(self._table, other._table):
             # pandas has the name of the union here, and elsewhere that of the left labels.
             table = table.replace(index=index.named((None,) * index.num_levels))
-        return self._of(table.with_columns([column]), self._name)
+        return self._made(table.with_columns([column]), self._name)

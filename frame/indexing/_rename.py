@@ -49,7 +49,7 @@ class Renaming(NDFrame):
     def _relabelled(self, change: Callable[[pd.DataFrame], pd.DataFrame]) -> Self:
         """The frame with the column labels after a method of pandas on a frame without rows."""
         frame: Any = self
-        return frame._of(self._table, Labels(relabelled(frame._labels.index, change)))
+        return frame._made(self._table, Labels(relabelled(frame._labels.index, change)))
 
     def set_axis(self, labels: object, *, axis: Axis = 0, copy: object = True) -> Self:
         """Replaces the row labels, or the column labels of a frame with `axis=1`."""
@@ -212,7 +212,7 @@ class FrameRenaming(FrameBase, Renaming):
         if level is None and errors == "ignore":
             labels = _renamed(named._labels, columns)
             if labels is not None:
-                return named._of(named._table, labels)
+                return named._made(named._table, labels)
         return named._relabelled(lambda f: f.rename(columns=columns, level=level, errors=errors))
 
     @with_inplace
@@ -269,7 +269,7 @@ class FrameRenaming(FrameBase, Renaming):
         if not columns and not table.index.levels and len(table.columns):
             # A table needs an array to tell its capacity, so the index gets one.
             table = table.replace(index=RowIndex(table.index_columns(), table.index.names))
-        return self._of(table.with_columns(columns), labels)
+        return self._made(table.with_columns(columns), labels)
 
 
 def _renamed(labels: Labels, mapper: Any) -> Labels | None:
@@ -304,7 +304,7 @@ class SeriesRenaming(SeriesBase, Renaming):
             return self._with_renamed_rows(as_pandas(index), level, errors)
         if isinstance(index, (list, np.ndarray)):
             raise TypeError(f"Series.name must be a hashable type, got {type(index).__name__}.")
-        return self._of(self._table, index)
+        return self._made(self._table, index)
 
     @with_inplace
     def rename_axis(

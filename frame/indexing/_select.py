@@ -37,7 +37,7 @@ class FrameSelect(FrameBase):
             raise NotImplementedError(
                 "select: columns must have labels of one level. Use frame[labels]."
             )
-        frame = self._of(self._table, self._labels)
+        frame = self._made(self._table, self._labels)
         chosen, positions = [], []
 
         def take(at: int) -> None:

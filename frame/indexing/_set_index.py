@@ -222,7 +222,7 @@ class FrameIndexMoves(FrameBase, IndexMoves):
         )  # fmt: skip
         levels = [table.index_columns()[position] for position in sorted(positions)]
         columns = (*inferred_labels(levels, table.num_rows), *table.columns)
-        return self._of(table.replace(columns=columns, index=new_index), Labels(labels))
+        return self._made(table.replace(columns=columns, index=new_index), Labels(labels))
 
     def _with_sorted_columns(
         self, level: Hashable, ascending: Any, na_position: Any, new: bool

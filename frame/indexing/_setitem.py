@@ -82,7 +82,7 @@ class FrameAssignment(FrameBase):
             >>> JaxFrame({"x": [1, 2]}).assign(y=lambda f: f.x + 1).to_pandas().to_numpy().tolist()
             [[1, 2], [2, 3]]
         """
-        result = self._of(self._table, self._labels)
+        result = self._made(self._table, self._labels)
         for name, value in values.items():
             result[name] = apply_if_callable(value, result)
         return result

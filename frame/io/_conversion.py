@@ -81,7 +81,7 @@ class FrameConversion(FrameBase, Conversion):
         """
         of_host = self._of_host()
         if of_host is not None:
-            return of_host
+            return self._noted(of_host)
         num_rows = len(self)
         index = self._table.index.to_pandas(num_rows)
         arrays = [to_host(column, num_rows) for column in self._table.columns]
@@ -92,7 +92,7 @@ class FrameConversion(FrameBase, Conversion):
         ]
         frame = pd.DataFrame(dict(enumerate(columns)), index=index)
         frame.columns = self._labels.index
-        return frame
+        return self._noted(frame)
 
     def to_dict(self, orient: Any = "dict") -> Any:
         """Converts to dictionaries of Python values."""
@@ -131,11 +131,11 @@ class SeriesConversion(SeriesBase, Conversion):
         """Converts to a pandas series with the same values, dtype, index and name."""
         of_host = self._of_host()
         if of_host is not None:
-            return of_host
+            return self._noted(of_host)
         num_rows = len(self)
         array = to_host(self._only, num_rows)
         index = self._table.index.to_pandas(num_rows)
-        return pd.Series(array, index=index, name=self._name, dtype=array.dtype)
+        return self._noted(pd.Series(array, index=index, name=self._name, dtype=array.dtype))
 
     @property
     def array(self) -> Any:

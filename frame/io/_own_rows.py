@@ -242,4 +242,4 @@ class FrameOwnRows(FrameBase):
         columns = zip(self._labels, self._table.columns, strict=True)
         nulls = {str(label) for label, column in columns if column.valid is not None}
         table, _ = table_of_arrow(own, ONE_DEVICE, nulls=nulls)
-        return self._of(table, self._labels)
+        return self._made(table, self._labels)

@@ -97,7 +97,9 @@ class SeriesOperatorMethods(Operators, FlexMethods, Unary, SeriesClip):
             operand, name = b.columns[0], common_name((name, other._name))
         else:
             operand = Scalar(other) if _is_scalar(other) else as_column(other, table, "other")
-        return self._of(_combined(operation, table, [operand], [self._name]), name)
+        result = self._made(_combined(operation, table, [operand], [self._name]), name)
+        # As in pandas, the notes of the second operand win.
+        return result._with_attrs_of(other) if isinstance(other, SeriesBase) else result
 
     def divmod(self, other: object, level: LevelOrLevels = None, fill_value: object = None) -> Any:
         """The quotients rounded down, and the remainders."""
@@ -125,16 +127,16 @@ class FrameOperatorMethods(Operators, FlexMethods, Unary, Clip, FrameBase):
     def _apply(self, operation: Operation, other: object, by_row: bool = False) -> Self:
         other = self._as_operand(other, by_row)
         if isinstance(other, FrameBase):
-            return self._with_frame(operation, other)
+            return self._with_frame(operation, other)._with_attrs_of(other)
         if not isinstance(other, SeriesBase):
             return self._with_each(operation, self._table, Scalar(other))
         if not by_row:
-            return self._with_each_column(operation, other)
+            return self._with_each_column(operation, other)._with_attrs_of(other)
         a = self._table
         b = in_capacity_of(other._table, a)
         if not same_labels(a, b):
             a, b = align_tables(a, b, is_distinct=True)
-        return self._with_each(operation, a, b.columns[0])
+        return self._with_each(operation, a, b.columns[0])._with_attrs_of(other)
 
     def _with_each(self, operation: Operation, table: Table, operand: object) -> Self:
         """Combines each column with the same operand."""
@@ -187,7 +189,7 @@ class FrameOperatorMethods(Operators, FlexMethods, Unary, Clip, FrameBase):
         else:
             others = spread_columns(other._table, other_positions, self._table)
         table = _columns_or_nan(self._table, positions)
-        return self._of(_combined(operation, table, others, labels), labels)
+        return self._made(_combined(operation, table, others, labels), labels)
 
     def _with_frame(self, operation: Operation, other: FrameBase) -> Self:
         a = self._table
@@ -211,10 +213,10 @@ class FrameOperatorMethods(Operators, FlexMethods, Unary, Clip, FrameBase):
                 a.columns[p] if p >= 0 else b.columns[q]
                 for p, q in zip(positions, other_positions, strict=True)
             ]
-            return self._of(a.with_columns(columns), labels)
+            return self._made(a.with_columns(columns), labels)
         a, b = _columns_or_nan(a, positions), _columns_or_nan(b, other_positions)
         if operation.op not in LOGIC:
-            return self._of(_combined(operation, a, b.columns, labels), labels)
+            return self._made(_combined(operation, a, b.columns, labels), labels)
         # In logic, a column of only one frame is NaN in the result, whatever its type.
         columns = [as_column(np.nan, a, None)] * len(labels)
         both = a.with_columns([a.columns[n] for n in shared])
@@ -222,7 +224,7 @@ class FrameOperatorMethods(Operators, FlexMethods, Unary, Clip, FrameBase):
         results = _combined(operation, both, others, [labels[n] for n in shared])
         for n, column in zip(shared, results.columns, strict=True):
             columns[n] = column
-        return self._of(a.with_columns(columns), labels)
+        return self._made(a.with_columns(columns), labels)
 
 
 def _absent_flags(table: Table) -> list[Any]:

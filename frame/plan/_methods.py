@@ -199,7 +199,7 @@ def apply(function: str, operands: list[Any], keywords: dict[str, Any]) -> Any:
         return operands
     if function == "alias":
         value, label = operands
-        return value._of(value._table, label) if isinstance(value, SeriesBase) else value
+        return value._made(value._table, label) if isinstance(value, SeriesBase) else value
     if function == DECLARED:
         values, name = operands
         return in_dtypes(values, {None: name})

@@ -88,7 +88,7 @@ class FrameQuery(FrameBase):
         if check_flag(inplace, "inplace"):
             check_concrete(self, "eval")
         lines, variables = read_text(expr, parser, engine, level, local_dict, global_dict)
-        result = self._of(self._table, self._labels)
+        result = self._made(self._table, self._labels)
         for line in lines:
             value, target = parse(line, names_of(result), variables, kinds=kinds_of(result))
             value = value.evaluate(result) if isinstance(value, Expression) else value

@@ -79,11 +79,11 @@ def _series_of_scalars(of: NDFrame, values: Sequence[Any], labels: pd.Index, nam
     if is_traced(values):
         pairs = [(value, False) for value in values]
         table = traced_table(pairs, [NUMBER] * len(values), labels, "agg")
-        return of.series_class._of(table.replace(needed=of._table.needed), name)
+        return of._series_of(table.replace(needed=of._table.needed), name)
     if any(value is pd.NA for value in values):
         # pandas has objects then: the dtype would depend on the values.
         values = [np.nan if value is pd.NA else value for value in values]
-    return of.series_class._of(table_of_series(pd.Series(values, index=labels, name=name)), name)
+    return of._series_of(table_of_series(pd.Series(values, index=labels, name=name)), name)
 
 
 def transformed(of: NDFrame, func: object, args: object, rest: object) -> Any:
@@ -154,7 +154,7 @@ def _in_common_type(result: Any, column: Column, func: object) -> Any:
     dtype = no_rows(Column(column.data, None, types.pop())).dtype
     shown = result.to_pandas().astype(object)
     typed = shown.where(shown.notna(), None).astype(dtype)
-    return result._of(table_of_series(typed), result._name)
+    return result._made(table_of_series(typed), result._name)
 
 
 class SeriesAggregation(Transformation, SeriesBase):
@@ -259,7 +259,7 @@ class FrameAggregation(Transformation, FrameBase):
             parts.setdefault(label, {})[name] = value
         columns = {label: pd.Series(values) for label, values in parts.items()}
         frame = pd.concat(columns, axis=1).reindex(list(named))
-        return self.frame_class._of(*table_of_frame(frame))
+        return self._frame_of(*table_of_frame(frame))
 
     def _joined(self, values: Sequence[Any], labels: pd.Index) -> Any:
         """Combines scalars into a series by column, and series into a frame."""
@@ -274,7 +274,7 @@ class FrameAggregation(Transformation, FrameBase):
             return self._joined_in_jit(values, labels)
         frame = pd.concat([value.to_pandas() for value in values], axis=1)
         frame.columns = labels
-        return self.frame_class._of(*table_of_frame(frame))
+        return self._frame_of(*table_of_frame(frame))
 
     def _joined_in_jit(self, values: Sequence[Any], labels: pd.Index) -> Any:
         """Combines series of results with equal labels into a frame."""
@@ -289,4 +289,4 @@ class FrameAggregation(Transformation, FrameBase):
             )
         columns = tuple(table.columns[0] for table in tables)
         table = tables[0].replace(columns=columns, needed=self._table.needed)
-        return self.frame_class._of(table, Labels(labels))
+        return self._frame_of(table, Labels(labels))

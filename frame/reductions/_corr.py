@@ -426,7 +426,7 @@ class FrameCorrelation(FramePairs, FrameBase):
         index = index_from(narrowed(labels.index), capacity, ONE_DEVICE)
         columns = tuple(Column(jnp.asarray(column)) for column in columns)
         result = Table(columns, index, as_count(size), table.needed)
-        return self.frame_class._of(result, labels)
+        return self._frame_of(result, labels)
 
 
 class SeriesCorrelation(SeriesPairs, SeriesBase):

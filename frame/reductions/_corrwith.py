@@ -162,4 +162,4 @@ def _column_of(frame: FrameBase, values: list[Any]) -> Any:
         table = traced_table(pairs, [NUMBER] * len(values), labels, "corrwith")
     else:
         table = table_of_series(pd.Series(values, labels, np.float64))
-    return frame.series_class._of(table, None)
+    return frame._series_of(table, None)

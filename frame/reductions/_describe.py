@@ -34,7 +34,7 @@ class SeriesDescription(SeriesBase):
         """Count, mean, deviation, extremes and percentiles; for strings and categories the mode."""
         del include, exclude
         described = self._described(percentiles)
-        return self.series_class._of(table_of_series(described), self._name)
+        return self._series_of(table_of_series(described), self._name)
 
     def _described(self, percentiles: object) -> pd.Series:
         column = self._only
@@ -127,7 +127,7 @@ class FrameDescription(FrameBase):
             names += [name for name in part if name not in names]
         result = pd.concat([part.reindex(names) for part in ordered], axis=1, sort=False)
         result.columns = self._labels.index.take(positions)
-        return self.frame_class._of(*table_of_frame(result))
+        return self._frame_of(*table_of_frame(result))
 
     def _described_positions(self, include: object, exclude: object) -> list[int]:
         everything = list(range(len(self._labels)))

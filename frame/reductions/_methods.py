@@ -239,7 +239,7 @@ class FrameReductions(Reductions, FrameBase):
         if type(stored) is HostRows and not only_numbers and axis in (0, "index"):
             found = stored.reduced(op, arguments)
             if found is not None:
-                return self.series_class._of(found, None)
+                return self._series_of(found, None)
         frame: Any = self
         if only_numbers:
             frame = self._columns_at(
@@ -273,10 +273,10 @@ class FrameReductions(Reductions, FrameBase):
             found = [reduce_few_rows(column, op, self._table.all_rows) for column in columns]
             if all(count is not None for count in found):
                 counts = [np.array([count]) for count in found]
-                return self.series_class._of(table_of_series(host_series(counts, labels)), None)
+                return self._series_of(table_of_series(host_series(counts, labels)), None)
         table = _rows_of_results(frame, op, arguments)
         if table is not None:
-            return self.series_class._of(table, None)
+            return self._series_of(table, None)
         return one_each(frame, _results(frame, op, arguments), op)
 
     def _reduced_together(self, op: str, arguments: Options) -> Any:
@@ -306,7 +306,7 @@ class FrameReductions(Reductions, FrameBase):
             return self._make_series(as_column(one.iloc[0], self._table, op), None)
         result = getattr(empty, op)(axis=axis, **arguments)
         if isinstance(result, pd.Series):
-            return self.series_class._of(table_of_series(result), None)
+            return self._series_of(table_of_series(result), None)
         return result
 
 
@@ -391,7 +391,7 @@ def one_each(frame: FrameBase, results: Sequence[Any], op: str, name: Hashable =
             if not isinstance(result, Reduced):
                 raise in_jit(op, label, column)
         table = traced_table(results, types, labels, op).replace(needed=frame._table.needed)
-        return frame.series_class._of(table, name)
+        return frame._series_of(table, name)
     values = [
         host_value(*result, type, op in LOGICAL)
         if isinstance(result, Reduced)
@@ -402,7 +402,7 @@ def one_each(frame: FrameBase, results: Sequence[Any], op: str, name: Hashable =
         series = pd.Series([value[0] for value in values], labels, dtype=object)
     else:
         series = host_series(values, labels)
-    return frame.series_class._of(table_of_series(series), name)
+    return frame._series_of(table_of_series(series), name)
 
 
 def host_result(result: object, type: ColumnType, op: str) -> Any:

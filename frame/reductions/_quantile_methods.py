@@ -205,8 +205,8 @@ class FrameQuantiles(FrameBase):
         if not table.columns:
             empty = frame_of_labels(labels.index).quantile(q)
             if isinstance(empty, pd.Series):
-                return self.series_class._of(table_of_series(empty), q)
-            return self.frame_class._of(*table_of_frame(empty))
+                return self._series_of(table_of_series(empty), q)
+            return self._frame_of(*table_of_frame(empty))
         if np.ndim(q) == 0:
             name = None if is_traced(q) else float(q_array[0])
             return one_each(frame, quantiles, "quantile", name)
@@ -244,7 +244,7 @@ class FrameQuantiles(FrameBase):
         row_ids = [_known_position(one, op, len(frame), skipna) for one in reduced]
         index = self._taken(np.array(row_ids, np.int64)).index
         result = index.to_series(index=labels.index).rename(None)
-        return self.series_class._of(table_of_series(result), None)
+        return self._series_of(table_of_series(result), None)
 
 
 def _table_of(quantiles: Sequence[Reduced], source: Table, q: Any) -> Table:

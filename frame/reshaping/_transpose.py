@@ -27,7 +27,8 @@ class FrameTranspose(FrameBase):
             raise NotImplementedError(
                 "transpose: row labels are not known inside jit. Use to_jax() and transpose arrays."
             )
-        return self.frame_class(self.to_pandas().transpose(*axes), sharding=self._layout)
+        transposed = self.frame_class(self.to_pandas().transpose(*axes), sharding=self._layout)
+        return transposed._with_attrs_of(self)
 
     @property
     def T(self) -> Any:

@@ -252,7 +252,7 @@ class FrameDuplicates(Duplicates, FrameBase):
                 return self._make_series(across, None)
             return self._make_series(nunique_across(columns, bool(dropna)), None)
         if not columns:
-            return self.series_class._of(table_of_series(pd.DataFrame().nunique()), None)
+            return self._series_of(table_of_series(pd.DataFrame().nunique()), None)
         counts = at_once(
             _distinct_counts, columns, table.all_rows, table.layout, dropna=bool(dropna)
         )
@@ -260,9 +260,9 @@ class FrameDuplicates(Duplicates, FrameBase):
             values = [(count, False) for count in counts]
             types = [Column(count).type for count in counts]
             result = traced_table(values, types, labels, "nunique").replace(needed=table.needed)
-            return self.series_class._of(result, None)
+            return self._series_of(result, None)
         values = [np.asarray(count).reshape(1) for count in counts]
-        return self.series_class._of(table_of_series(host_series(values, labels)), None)
+        return self._series_of(table_of_series(host_series(values, labels)), None)
 
 
 class SeriesDuplicates(Duplicates, SeriesBase):

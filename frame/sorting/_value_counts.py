@@ -273,7 +273,7 @@ class SeriesValueCounts(ValueCounts, SeriesBase):
         missing_first = keys.kind == "category" or keys.type.is_time
         ordered = ordered_keys(keys, missing_first=missing_first) if has_order(keys) else ()
         table = sort_rows(modes, ordered) if ordered else modes
-        return self._of(table.replace(index=RANGE), self._name)
+        return self._made(table.replace(index=RANGE), self._name)
 
 
 def _with_categories(counts: pd.Series) -> pd.Series:
@@ -333,7 +333,7 @@ class FrameValueCounts(ValueCounts, FrameBase):
         positions = self._pick(lambda c: c.counts_as_number or not numeric_only)
         modes = [self._series_at(p).mode(dropna=dropna).to_pandas() for p in positions]
         if not modes:
-            return self.frame_class._of(*table_of_frame(pd.DataFrame()))
+            return self._frame_of(*table_of_frame(pd.DataFrame()))
         frame = pd.concat(modes, axis=1)
         frame.columns = self._labels.index.take(positions)
-        return self.frame_class._of(*table_of_frame(frame))
+        return self._frame_of(*table_of_frame(frame))

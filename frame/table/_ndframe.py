@@ -168,7 +168,11 @@ class NDFrame:
         self.__dict__["_attrs"] = dict(value)
 
     def _with_attrs_of(self, source: "NDFrame") -> Self:
-        """This object with the notes of the one that it was made of."""
+        """This object with the notes of the one that it was made of.
+
+        Methods make their results with `_like`, `_made`, `_frame_of` and those below, which keep
+        the notes; `_of` makes an object of nothing else.
+        """
         notes = source.__dict__.get("_attrs")
         if notes:
             self.__dict__["_attrs"] = copy.deepcopy(notes)
@@ -193,6 +197,28 @@ class NDFrame:
         made.__dict__["_is_of_tree"] = True
         return made
 
+    def _noted(self, of_host: Any) -> Any:
+        """An object of pandas with the notes of this one."""
+        notes = self.__dict__.get("_attrs")
+        if notes:
+            of_host.attrs = notes
+        return of_host
+
+    def _made(self, table: Table, names: Any) -> Self:
+        """A result of this kind, of another table under other labels or another name."""
+        kind: Any = self
+        return kind._of(table, names)._with_attrs_of(self)
+
+    def _series_of(self, table: Table, name: Hashable) -> Any:
+        """A result that is a series."""
+        kind: Any = self.series_class
+        return kind._of(table, name)._with_attrs_of(self)
+
+    def _frame_of(self, table: Table, labels: Labels) -> Any:
+        """A result that is a frame."""
+        kind: Any = self.frame_class
+        return kind._of(table, labels)._with_attrs_of(self)
+
     def _with_columns(self, columns: Sequence[Column]) -> Self:
         """The same rows with equally many other columns."""
         return self._like(self._table.with_columns(columns))
@@ -200,14 +226,14 @@ class NDFrame:
     def _make_series(self, column: Column, name: Hashable, table: Table | None = None) -> Any:
         """A series of one column, with the rows of `table` (default: of this object)."""
         table = self._table if table is None else table
-        return self.series_class._of(table.with_columns([column]), name)._with_attrs_of(self)
+        return self._series_of(table.with_columns([column]), name)
 
     def _make_frame(
         self, columns: Sequence[Column], labels: Labels, table: Table | None = None
     ) -> Any:
         """A frame of columns, with the rows of `table` (default: of this object)."""
         table = self._table if table is None else table
-        return self.frame_class._of(table.with_columns(columns), labels)._with_attrs_of(self)
+        return self._frame_of(table.with_columns(columns), labels)
 
     def _with_range(self) -> Any:
         """Resets the row labels to 0, 1, ..."""
@@ -299,7 +325,7 @@ class FrameBase(NDFrame):
         return list(self._labels)
 
     def _like(self, table: Table) -> Self:
-        return self._of(table, self._labels)._with_attrs_of(self)
+        return self._made(table, self._labels)
 
     def _column(self, label: Hashable) -> Column:
         """The column with a unique label."""
@@ -307,7 +333,7 @@ class FrameBase(NDFrame):
 
     def _columns_at(self, positions: Sequence[int]) -> Self:
         columns = [self._table.columns[position] for position in positions]
-        return self._of(self._table.with_columns(columns), self._labels.take(list(positions)))
+        return self._made(self._table.with_columns(columns), self._labels.take(list(positions)))
 
     def _columns_named(self, labels: Iterable[Hashable]) -> Self:
         """The columns of labels, in their order."""
@@ -339,7 +365,7 @@ class SeriesBase(NDFrame):
         return [self._name]
 
     def _like(self, table: Table) -> Self:
-        return self._of(table, self._name)._with_attrs_of(self)
+        return self._made(table, self._name)
 
     @property
     def _only(self) -> Column:
@@ -348,4 +374,4 @@ class SeriesBase(NDFrame):
 
     def _with_column(self, column: Column, name: Hashable = ...) -> Self:
         """The same rows with other values."""
-        return self._of(self._table.with_columns([column]), self._name if name is ... else name)
+        return self._made(self._table.with_columns([column]), self._name if name is ... else name)
