@@ -103,7 +103,7 @@ class Table:
 
         Scalars of NumPy are leaves that orbax does not restore.
         """
-        return self._with_counts(np.int32, np.asarray)
+        return self._with_counts(np.int32, _as_array)
 
     def with_count_scalars(self) -> "Table":
         """Undoes `with_count_arrays`."""
@@ -176,6 +176,14 @@ def either_needed(a: Count, b: Count) -> Count:
 def _is_count(leaf: Any) -> bool:
     """Whether a leaf is a number of rows: not None, nor the derivative of one, which is float0."""
     return leaf is not None and getattr(leaf, "dtype", None) != jax.dtypes.float0
+
+
+@functools.lru_cache(1024)
+def _as_array(count: np.int32) -> np.ndarray:
+    """A count as an array: one for all, so that a frame has the same leaves at each call."""
+    array = np.asarray(count)
+    array.flags.writeable = False
+    return array
 
 
 def _as_scalar(count: np.ndarray) -> Any:
