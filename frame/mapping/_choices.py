@@ -29,6 +29,7 @@ from ..table._from_host import column_from
 from ..table._holes import assumes_holes
 from ..table._host_column import column_of, computed
 from ..table._layout import ON_HOST
+from ..table._nullable_scalars import scalar_in_dtype
 from ..table._object_functions import (
     as_objects,
     column_like,
@@ -44,7 +45,7 @@ from ..table._tracing import is_traced
 from ..table._types import DtypeLike
 from ..table._units import finest_unit, with_unit_if_exact, with_units
 from ._fitting_values import fits_dtype
-from ._nullable_values import numbers_in_dtype, scalar_in_dtype
+from ._nullable_values import numbers_in_dtype
 
 
 def choose_scalar(keep: Array, column: Column, value: object, table: Table, method: str) -> Column:

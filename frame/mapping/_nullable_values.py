@@ -16,37 +16,15 @@ from ..table._column import Array, Column, as_floats, of_family, plain
 from ..table._counted import label_of
 from ..table._distinct_values import through_values
 from ..table._dtypes import cast_exactly
-from ..table._from_host import check_width, column_from
-from ..table._layout import ONE_DEVICE, Layout
+from ..table._from_host import check_width
+from ..table._layout import Layout
 from ..table._nullable import default_dtype, family_of, is_nullable
 from ..table._object_functions import as_objects
 from ..table._table import Count, is_row
 from ..table._take import any_missing
-from ..table._to_host import to_host
 from ..table._tracing import answered_at_once, at_once, is_traced
 from ..table._types import DtypeLike
 from ._fitting_values import fits_dtype
-
-
-def scalar_in_dtype(column: Column, value: object, method: str) -> Column:
-    """A column of one row with a value in the nullable dtype of another column.
-
-    Raises:
-        TypeError: the value does not fit the dtype.
-        OverflowError: an integer is out of its range.
-    """
-    no_code: Any = np.full(1, -1 if column.type.has_codes else 0, column.dtype)
-    one = to_host(Column(no_code, None, column.type), 1).copy()
-    remedy = f"{method}: cast the column with astype first."
-    try:
-        with np.errstate(over="ignore"):
-            one[0] = value
-    except OverflowError as error:
-        raise OverflowError(f"{error}. {remedy}") from error
-    except (TypeError, ValueError) as error:
-        message = f"Invalid value '{value}' for dtype '{column.dtype_name}'. {remedy}"
-        raise TypeError(message) from error
-    return column_from(one, 1, ONE_DEVICE, method)
 
 
 def numbers_in_dtype(

@@ -17,6 +17,7 @@ from ..table._from_host import check_width
 from ..table._holes import assumes_holes
 from ..table._in_place import with_inplace
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._nullable_scalars import scalar_in_dtype
 from ..table._object_functions import host_series, of_rows
 from ..table._table import Count
 from ..table._take import any_missing
@@ -65,6 +66,8 @@ def clipped(
         if may_keep and not assumes_holes() and not bool(any_missing(is_inside, num_rows)):
             # Integers keep their dtype if no float bound changes a value.
             continue
+        if may_keep:
+            _check_nullable(original, bound)
         (result,) = combine(op, [(column, operand)], num_rows)
         if isinstance(bound, Column) or has_zeros:
             data = jnp.where(is_inside, column.data.astype(result.dtype), result.data)
@@ -155,6 +158,7 @@ def _clipped_to_wider(
         is_inside = _is_inside(op, original, Scalar(bound), num_rows)
         if not bool(any_missing(is_inside, num_rows)):
             return column
+        _check_nullable(original, bound)
     dtype = np.dtype(object) if column.is_bool else _wider_dtype(column.dtype, bound)
     if dtype.kind == "O":
         raise NotImplementedError(
@@ -165,6 +169,12 @@ def _clipped_to_wider(
     wider = Column(column.data.astype(dtype), column.valid)
     (result,) = combine(op, [(wider, Scalar(bound))], num_rows)
     return result
+
+
+def _check_nullable(column: Column, bound: object) -> None:
+    """Raises as pandas does if nullable integers do not hold a bound that replaces some of them."""
+    if column.family == "masked" and not column.is_bool and not isinstance(bound, Column):
+        scalar_in_dtype(column, bound, "clip")
 
 
 def _wider_dtype(dtype: np.dtype, bound: int | np.integer) -> np.dtype:

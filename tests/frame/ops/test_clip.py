@@ -2,6 +2,7 @@
 """clip."""
 
 import itertools
+import re
 from decimal import Decimal
 
 import numpy as np
@@ -253,3 +254,22 @@ def test_decimals_and_periods_have_bounds():
     days = pd.Series(pd.PeriodIndex(["2020-01-01", "NaT", "2020-03-01"], freq="D"))
     bound = pd.Period("2020-02-01", freq="D")
     assert_same(on_device(days).clip(lower=bound), days.clip(lower=bound))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "bounds", "error"),
+    [
+        ("Int64", (-2.25, None), TypeError),
+        ("Int64", (None, 2.5), TypeError),
+        ("Int8", (300, None), OverflowError),
+        ("UInt8", (None, -3), OverflowError),
+    ],
+)
+def test_nullable_integers_hold_the_bounds_that_replace_them(dtype, bounds, error):
+    series = pd.Series(pd.array([9 if dtype[0] == "U" else -9, 3, None], dtype=dtype))
+    with pytest.raises(error) as expected:
+        series.clip(*bounds)
+    with pytest.raises(error, match=re.escape(str(expected.value))):
+        on_device(series).clip(*bounds)
+    # A bound that replaces nothing is not looked at.
+    assert_parity(lambda s: s.clip(-20.5, 300.5), series, ways=["eager"])
