@@ -229,7 +229,7 @@ class GroupByResample(GroupByBase):
                 "origin='epoch', or another rule."
             )
         column, name = self._times(on)
-        check_times_of_bins(column)
+        check_times_of_bins(column, of_groups=True)
         groups = self._groups
         of: Any = self._source
         group_ids, times = groups.group_ids, of._make_series(column, None)

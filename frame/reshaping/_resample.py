@@ -342,7 +342,8 @@ class ResampleMethods(NDFrame):
             group_keys: taken for pandas' sake: methods of bins label rows by bin.
 
         Differences from pandas:
-            Times must be datetimes. Missing times belong to no bin. Not supported inside `jit`.
+            Times must be datetimes or timedeltas. Missing times belong to no bin. Not supported
+            inside `jit`.
 
         Example:
             >>> import pandas as pd
@@ -382,7 +383,7 @@ class ResampleMethods(NDFrame):
             # As in pandas, the labels have no frequency if a time is missing. A new index, because
             # the bins are kept for the next call.
             no_frequency: Any = None
-            labels = pd.DatetimeIndex(labels, freq=no_frequency)
+            labels = type(labels)(labels, freq=no_frequency)
         # Small numbers, whose groups need no search.
         keys = Column(codes, None if are_missing is None else ~are_missing)
         grouped = source.groupby(source._make_series(keys, name))

@@ -3,7 +3,7 @@
 
 import functools
 from collections.abc import Hashable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import jax.numpy as jnp
 import numpy as np
@@ -21,27 +21,32 @@ from ._untyped import untyped_pandas
 _ENDS_OF_PERIODS = ("ME", "BME", "W", "QE", "BQE", "YE", "BYE")
 
 
+Times: TypeAlias = pd.DatetimeIndex | pd.TimedeltaIndex
+
+
 class TimeBins(NamedTuple):
     """Bins of time: their labels, and the position of each row's bin, -1 for a missing time."""
 
-    labels: pd.DatetimeIndex
+    labels: Any
     codes: Array
 
 
 def bins_of_times(
-    column: Column, ends: pd.DatetimeIndex, rule: object, label: Hashable, options: Options
+    column: Column, ends: Times, rule: object, label: Hashable, options: Options
 ) -> TimeBins:
     """The bins of a column of times whose first and last time are `ends`; see `resample`."""
     if ends.hasnans:
         ends = edges = ends[:0]
         labels: Any = pd.Series([], ends, dtype=int).resample(rule, **options).size().index
+    elif isinstance(ends, pd.TimedeltaIndex):
+        labels, edges = _bins_of_spans(ends, rule, options)
     else:
         labels, edges = _bins(ends, rule, label, options)
     side = "left" if _closed(rule, options["closed"], options["origin"]) == "right" else "right"
     return TimeBins(labels, _bin_of_each(column.data, edges, side))
 
 
-def ends_of_times(times: Any, *, is_in_order: bool = False) -> pd.DatetimeIndex:
+def ends_of_times(times: Any, *, is_in_order: bool = False) -> Any:
     """The first and the last time of a series; missing if there is none.
 
     With `is_in_order` they are those of the first and the last row.
@@ -51,6 +56,8 @@ def ends_of_times(times: Any, *, is_in_order: bool = False) -> pd.DatetimeIndex:
         ends = times.iloc[0], times.iloc[-1]
     else:
         ends = times.min(), times.max()
+    if kind.kind == "timedelta":
+        return untyped_pandas.TimedeltaIndex(ends).as_unit(kind.unit)
     return pd.DatetimeIndex(ends, tz=kind.zone).as_unit(kind.unit)
 
 
@@ -88,12 +95,14 @@ def as_times_of(column: Column, labels: Any) -> Any:
     return labels.astype(column.type.nullable(column.data.dtype))
 
 
-def check_times_of_bins(column: Column) -> None:
-    """Raises unless a column holds datetimes."""
+def check_times_of_bins(column: Column, *, of_groups: bool = False) -> None:
+    """Raises unless a column holds datetimes, or timedeltas if the bins are not those of groups."""
     if column.kind == "timedelta":
+        if not of_groups:
+            return
         raise NotImplementedError(
-            f"resample: bins of {column.dtype_name} are not supported. Add the durations to a "
-            "datetime first."
+            f"groupby.resample: bins of {column.dtype_name} are not supported, because they start "
+            "with the first time of each group. Add the durations to a datetime first."
         )
     if column.kind == "period":
         raise NotImplementedError(
@@ -183,7 +192,24 @@ def _new_bins(
     return right if label == "right" else labels(label), edges
 
 
-def _bin_of_each(times: Array, edges: pd.DatetimeIndex, side: str) -> Array:
+def _bins_of_spans(ends: pd.TimedeltaIndex, rule: object, options: Options) -> tuple[Any, Any]:
+    """The labels of bins of timedeltas, which start with the first one, and their edges."""
+
+    def labels(**changed: Any) -> Any:
+        times: Any = pd.Series(0, index=ends)
+        return times.resample(rule, **{**options, **changed}).size().index
+
+    # pandas adds the offset to the labels alone.
+    named, stamps = labels(), labels(offset=None)
+    length = untyped_pandas.tseries.frequencies.to_offset(rule)
+    if _closed(rule, options["closed"], options["origin"]) == "right":
+        edges = (stamps[:1] - length).append(stamps)
+    else:
+        edges = stamps.append(stamps[-1:] + length)
+    return named.as_unit(ends.unit), edges.as_unit(ends.unit)
+
+
+def _bin_of_each(times: Array, edges: Times, side: str) -> Array:
     """The bin of each time between edges; -1 before the first one, or if missing."""
     counts = edges.asi8
     steps = np.diff(counts)

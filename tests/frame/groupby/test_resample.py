@@ -206,10 +206,10 @@ def _rows(values):
     return len(values)
 
 
-def test_bins_of_durations_and_periods_are_refused():
+def test_bins_of_durations_of_groups_and_of_periods_are_refused():
     frame = pd.DataFrame({"v": [1, 2]}, index=pd.to_timedelta([1, 7], "h"))
     with pytest.raises(NotImplementedError, match=r"bins of timedelta64\[\w+\] are not supported"):
-        on_device(frame).resample("2h").sum()
+        on_device(frame).groupby("v").resample("2h", origin="epoch").sum()
     frame.index = pd.period_range("2024-01", periods=2, freq="M")
     with pytest.raises(NotImplementedError, match=r"bins of period\[M\].* with to_timestamp\(\)"):
         on_device(frame).resample("QE").sum()
