@@ -97,9 +97,9 @@ def concat(
     key_index = None
     if keys is not None and not ignore_index:
         key_index = keys if isinstance(keys, pd.Index) else pd.Index(list(keys))
-        if key_index.nlevels > 1:
-            raise NotImplementedError("concat: keys must not be tuples. Use one level of keys.")
-        key_index = key_index.rename(names[0]) if names else key_index
+        if names:
+            of_keys = list(names)[: key_index.nlevels]
+            key_index = key_index.rename(of_keys if key_index.nlevels > 1 else of_keys[0])
     options = Options(JOIN_TYPES[join], sort, ignore_index, key_index, names)
     is_across = axis in (1, "columns")
     result: Any = along_columns(parts, options) if is_across else _along_rows(parts, options)
@@ -244,10 +244,13 @@ def _stacked(
         level_columns = inferred_labels(level_columns, rows.num_rows, keeps_none=False)
     if keys is not None:
         piece_ids = piece_of_rows(tuple(t.num_rows for t in tables), rows.capacity, rows.layout)
-        key = labels_at(keys, piece_ids, rows.layout)
-        level_columns = (key, *level_columns)
-        index_names = (keys.name, *index_names)
-        if names is not None and len(names) > 1:
+        levels_of_keys = [keys.get_level_values(at) for at in range(keys.nlevels)]
+        of_keys = [labels_at(level, piece_ids, rows.layout) for level in levels_of_keys]
+        level_columns = (*of_keys, *level_columns)
+        index_names = (*keys.names, *index_names)
+        if names is not None and len(names) > keys.nlevels:
+            if len(names) != len(level_columns):
+                raise ValueError("Length of names must match number of levels in MultiIndex.")
             index_names = tuple(names)
     freq = common_frequency([table.index for table in tables])
     index = RowIndex(level_columns, tuple(index_names), freq=freq)

@@ -373,3 +373,18 @@ def test_sort_is_a_bool():
         lambda f: functions_for(f).concat([f, f], sort="x"), pd.DataFrame({"x": [1]})
     )
     assert message.startswith("The 'sort' keyword only accepts boolean values; x was passed")
+
+
+@pytest.mark.parametrize("names", [None, ["p", "q"], ["p", "q", "r"]], ids=str)
+def test_keys_of_several_levels(names):
+    frame = pd.DataFrame({"x": [1, 2]}, index=pd.Index([7, 5], name="i"))
+    named = pd.MultiIndex.from_tuples([("a", 1), ("b", 2)], names=["u", "v"])
+    for keys in ([("a", 1), ("b", 2)], named):
+        for part in (lambda f: f, lambda f: f.x):
+            assert_parity(
+                lambda f, k=keys, p=part: joined([p(f), p(f)[:1]], keys=k, names=names),
+                frame,
+                ways=["eager", "mesh"],
+            )
+    options = {"keys": ["a", "b"], "names": ["u", "v", "w"]}
+    assert_same_error(lambda f: joined([f, f], **options), frame)

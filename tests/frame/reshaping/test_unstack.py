@@ -96,3 +96,9 @@ def test_counts_of_pairs_have_sorted_labels():
             "y",
             "-",
         ]
+
+
+def test_columns_of_several_levels_become_rows():
+    columns = pd.MultiIndex.from_product([["a", "b"], ["x", "y"]], names=["p", None])
+    frame = pd.DataFrame(np.arange(8).reshape(2, 4), pd.Index(["r", "s"], name="i"), columns)
+    assert_parity(lambda f: f.unstack(), frame, ways=["eager", "mesh"])
