@@ -124,7 +124,9 @@ def methods_of(kind: str) -> list[str]:
     ours, theirs = (OBJECTS[kind](module, data) for module in (frame, pd))
     labels = {"k", "x", "y", "i", "s", "t"}
     names = (name for name in dir(type(ours)) if not name.startswith(("_", *LEFT_OUT)))
-    return [name for name in names if name not in labels and callable(getattr(theirs, name, None))]
+    # Running sums of strings are as long as the square of the rows.
+    found = (name for name in names if callable(getattr(theirs, name, None)))
+    return [name for name in found if name not in labels and (kind, name) != ("strings", "cumsum")]
 
 
 def first_call(kind: str, name: str, num_rows: int) -> FirstCall:

@@ -379,4 +379,4 @@ def used_codes(column: Column, table: Table, caller: str) -> np.ndarray:
             f"{caller}: the strings of the rows are not known inside jit. Call it outside jit."
         )
     counts = code_counts(column, table.num_rows, table.layout)
-    return host_array(counts > 0)[: len(column.dictionary)]
+    return host_array(counts)[: len(column.dictionary)] > 0

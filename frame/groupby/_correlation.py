@@ -209,16 +209,23 @@ class FrameGroupByCorrelation(FramePairs, GroupByPairs):
     def _index_of_pairs(self, grouped: GroupByBase, size: int, capacity: int) -> RowIndex:
         """The keys of each group, repeated for each column, and the labels of the columns."""
         groups, labels = self._groups, grouped._labels.index
-        row_ids = position(capacity, groups.layout)
+        group_ids, places = _pairs_of(capacity, size, groups.layout)
         levels, names = (), ()
         if self._options.adds_keys:
-            levels = take_columns(groups.keys, row_ids // np.int32(size), groups.layout)
+            levels = take_columns(groups.keys, group_ids, groups.layout)
             names = self._grouped.key_names
         capacity_of_labels = ONE_DEVICE.capacity_for(size)
         short = index_from(narrowed(labels), capacity_of_labels, ONE_DEVICE)
         own = short.columns(capacity_of_labels, ONE_DEVICE)
-        levels += look_up_rows(own, row_ids % np.int32(size), groups.layout)
+        levels += look_up_rows(own, places, groups.layout)
         return RowIndex(levels, (*names, *labels.names))
+
+
+@functools.partial(tiered, static_argnums=(0, 1, 2))
+def _pairs_of(capacity: int, size: int, layout: Layout) -> tuple[Array, Array]:
+    """The group of each row of the matrices, and its place in it."""
+    row_ids = position(capacity, layout)
+    return row_ids // np.int32(size), row_ids % np.int32(size)
 
 
 @functools.partial(tiered, static_argnums=(1, 2))

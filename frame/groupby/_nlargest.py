@@ -79,8 +79,8 @@ class SeriesGroupByRankedRows(GroupByBase):
         key, descending = keys[0]
         k = min(max(int(as_scalar(n, "n")), 0), table.capacity)
         segments, is_last = groups.segments, keep == "last"
-        rows, has_row = _candidates(key, segments, groups.count, k, descending, is_last)
-        capacity, count = has_row.shape[0], jnp.sum(has_row, dtype=jnp.int32)
+        rows, has_row, count = _candidates(key, segments, groups.count, k, descending, is_last)
+        capacity = has_row.shape[0]
         if not is_traced(has_row):
             count = as_count(int(count))
             capacity = table.layout.capacity_for(int(count))
@@ -95,8 +95,8 @@ class SeriesGroupByRankedRows(GroupByBase):
 @functools.partial(tiered, static_argnums=(3, 4, 5))
 def _candidates(
     key: Array, segments: Segments, num_groups: Count, k: int, largest: bool, is_last: bool
-) -> tuple[tuple[Array, Array], Array]:
-    """`k` row ids of each group and the number of the group, and flags of those that exist."""
+) -> tuple[tuple[Array, Array], Array, Array]:
+    """`k` row ids of each group with the group's number, which of them exist, and how many do."""
     ids, num_rows = segments.ids, key.shape[0]
     if is_last:
         key, ids = jnp.flip(key), jnp.flip(ids)
@@ -106,4 +106,5 @@ def _candidates(
     has_row = (row_ids >= 0) & (group_ids < num_groups)
     if is_last:
         row_ids = np.int32(num_rows - 1) - row_ids
-    return (row_ids.reshape(-1), group_ids.reshape(-1)), has_row.reshape(-1)
+    rows = row_ids.reshape(-1), group_ids.reshape(-1)
+    return rows, has_row.reshape(-1), jnp.sum(has_row, dtype=jnp.int32)

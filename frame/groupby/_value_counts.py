@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`value_counts` of grouped frames and series."""
 
-import functools
 from collections.abc import Hashable, Sequence
 from typing import Any
 
@@ -11,7 +10,7 @@ import pandas as pd
 
 from ...primitives.staging import tiered
 from ..table._arguments import check_flag
-from ..table._column import Array, Column, of_family
+from ..table._column import Array, Column, all_of, of_family
 from ..table._column_labels import Labels
 from ..table._dtypes import wide
 from ..table._filter import filter_rows
@@ -55,9 +54,9 @@ class GroupByValueCounts(GroupByReductions):
         table = GroupByReductions(self._source, Labels.of([None]), [], combined).size()._table
         own, others = table.index.levels[: len(keys)], table.index.levels[len(keys) :]
         without_missing = [*(own if self._options.dropna else ()), *(others if dropna else ())]
-        has_value = [~level.missing() for level in without_missing if level.can_miss]
+        has_value = [level.present() for level in without_missing if level.can_miss]
         if has_value:
-            table = filter_rows(table, functools.reduce(jnp.logical_and, has_value))
+            table = filter_rows(table, all_of(has_value))
         own = table.index.levels[: len(keys)]
         descending = not check_flag(ascending, "ascending", may_be_int=True)
         order = [key for level in own for key in ordered_keys(level)] if self._options.sort else []

@@ -10,7 +10,7 @@ from ..combining._concat_rows import common_columns
 from ..mapping._choices import choose
 from ..mapping._missing import missing_flags
 from ..mapping._nullable_values import cast_nullable
-from ..table._column import Array, Column, common_family, in_dtype, of_family
+from ..table._column import Array, Column, common_family, in_dtype, inverse, of_family
 from ..table._holes import assumes_holes
 from ..table._ndframe import NDFrame
 from ..table._nullable import Family, nullable_dtype
@@ -153,7 +153,7 @@ def filled_from(
         column, other = in_dtype(
             [_as_nullable(one, owner, family, table) for one, owner in sides], dtype
         )
-    filled = choose(~missing, column, other, table, "combine_first")
+    filled = choose(inverse(missing), column, other, table, "combine_first")
     if family is not None and filled.kind == "string":
         return of_family(filled, family)
     if dtype is None or family is not None or any(owner.valid is not None for owner in owners):

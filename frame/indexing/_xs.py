@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`xs`, and rows selected by the levels of their labels."""
 
-import functools
 from collections.abc import Sequence
 from typing import Any, Self
 
-import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -13,7 +11,7 @@ from pandas.api.types import is_list_like, is_scalar
 
 from ..mapping._isin import flags_in
 from ..table._arguments import axis_number, listed_labels
-from ..table._column import Array, Column
+from ..table._column import Array, Column, all_of
 from ..table._column_labels import Labels
 from ..table._filter import filter_rows
 from ..table._ndframe import NDFrame
@@ -86,7 +84,7 @@ class LevelSelection(NDFrame):
             flags.append(_flags_in_level(table.index_columns()[level], listed_labels(key), table))
         if not flags:
             return self._like(table)
-        return self._like(filter_rows(table, functools.reduce(jnp.logical_and, flags)))
+        return self._like(filter_rows(table, all_of(flags)))
 
     def _of_levels(self, rows: Any) -> Any:
         """The rows that `loc` selects by the labels of several levels."""

@@ -18,6 +18,7 @@ from ..table._column import (
     as_floats,
     fill_missing,
     in_dtype,
+    inverse,
     of_family,
     select,
     show_holes,
@@ -171,7 +172,7 @@ def choose(keep: Array, column: Column, other: Column, table: Table, method: str
         values = category_values(other)
         other = other if values is None else settled(values, table.num_rows)
     if column.is_nullable and column.is_numeric:
-        other = numbers_in_dtype(column, other, method, ~keep, table.num_rows)
+        other = numbers_in_dtype(column, other, method, inverse(keep), table.num_rows)
         return _choose_numbers(keep, column, other, column.dtype)
     if not keeps_kind(column, other):
         other = _in_arrow_dtype(keep, column, other, table, method)

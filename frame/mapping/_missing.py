@@ -2,7 +2,6 @@
 """Missing values: detection, filling and dropping."""
 
 import functools
-import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
@@ -72,7 +71,7 @@ class Missing(NDFrame):
 
     def notna(self) -> Self:
         """Detects values that are not missing."""
-        return self._flagged(operator.invert)
+        return self._flagged(inverse)
 
     def _flagged(self, shown: Callable[[Any], Any]) -> Self:
         """The flags of missing values as they are shown, one for each value."""

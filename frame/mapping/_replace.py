@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..table._arguments import listed_labels
-from ..table._column import Column
+from ..table._column import Column, inverse
 from ..table._distinct_values import through_values
 from ..table._holes import assumes_holes
 from ..table._in_place import with_inplace
@@ -194,5 +194,5 @@ def _replace_each(column: Column, pairs: Sequence[tuple[Any, Any]], table: Table
         missing if pd.isna(key) else flags_in(column, [key], table, "replace") for key, _ in pairs
     ]
     for flags, (_, value) in zip(is_key, pairs, strict=True):
-        column = choose_scalar(~flags, column, value, table, "replace")
+        column = choose_scalar(inverse(flags), column, value, table, "replace")
     return column

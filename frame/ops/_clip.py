@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_scalar
 
+from ...primitives.staging import tiered
 from ..align._as_column import as_column
 from ..table._arguments import check_rest, only_rows
 from ..table._by_pandas import by_pandas
-from ..table._column import Column, Scalar, fill_missing, of_family
+from ..table._column import Array, Column, Scalar, fill_missing, of_family
 from ..table._from_host import check_width
 from ..table._holes import assumes_holes
 from ..table._in_place import with_inplace
@@ -70,7 +71,7 @@ def clipped(
             _check_nullable(original, bound)
         (result,) = combine(op, [(column, operand)], num_rows)
         if isinstance(bound, Column) or has_zeros:
-            data = jnp.where(is_inside, column.data.astype(result.dtype), result.data)
+            data = _kept_inside(is_inside, column.data, result.data)
             result = of_family(Column(data, result.valid), column.family)
         column = result
     return column
@@ -186,6 +187,12 @@ def _wider_dtype(dtype: np.dtype, bound: int | np.integer) -> np.dtype:
         like = np.min_scalar_type(~bound if dtype.kind == "i" and bound > 0 else bound)
     # By name, since a 64-bit dtype of NumPy may have another type character than JAX's.
     return np.dtype(np.result_type(dtype, like).name)
+
+
+@tiered
+def _kept_inside(is_inside: Array, data: Array, clipped: Array) -> Array:
+    """The values themselves where they lie inside."""
+    return jnp.where(is_inside, data.astype(clipped.dtype), clipped)
 
 
 @answered_at_once

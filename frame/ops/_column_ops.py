@@ -364,6 +364,7 @@ def _data(side: Any) -> Any:
     return side.data if isinstance(side, Column) else side
 
 
+@tiered
 def _any_negative(values: Any, num_rows: Count) -> Any:
     return any_missing(values >= 0, num_rows) if values.ndim else values < 0
 

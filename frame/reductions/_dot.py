@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
+from ... import primitives
 from ...primitives.staging import tiered
 from ..align._align import in_capacity_of, positions_of_labels, same_labels
 from ..ops._array_ops import common_dtype
@@ -198,15 +199,12 @@ def _dot_products(
     left: Array, right: tuple[Array, ...], num_rows: Count, layout: Layout
 ) -> tuple[Array, ...]:
     """The dot product of a column with each of several others."""
-    rows = is_row(left.shape[0], num_rows, layout)
     left, *others = _in_common_dtype((left, *right))
-    none = left.dtype.type(0)
-    left = jnp.where(rows, left, none)
-    products = [left * jnp.where(rows, one, none) for one in others]
-    # A sum, because a product over sharded rows would need the sharding of its result.
-    return tuple(
-        jnp.any(one) if one.dtype == np.bool_ else jnp.sum(one, dtype=one.dtype) for one in products
-    )
+    products = tuple(left * other for other in others)
+    op = "any" if left.dtype == np.bool_ else "sum"
+    dtype = None if op == "any" else left.dtype
+    reduced = primitives.reduce(products, op, dtype=dtype, num_valid=num_rows, **layout.on_mesh)
+    return reduced.values
 
 
 @tiered

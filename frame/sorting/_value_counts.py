@@ -15,7 +15,7 @@ from ..ops._array_ops import divided
 from ..reductions._results import table_of_frame
 from ..table._arguments import axis_number, check_flag
 from ..table._by_pandas import by_pandas
-from ..table._column import NUMBER, Array, Column, bare, of_family
+from ..table._column import NUMBER, Array, Column, all_of, bare, of_family
 from ..table._distinct_values import code_counts
 from ..table._dtypes import cast_exactly, wide
 from ..table._filter import MOST_PADDED, filter_rows
@@ -101,7 +101,7 @@ def _counts_of_rows(
     distinct, counts = counted(columns, table)
     shown = [without_missing(column) for column in distinct.columns]
     has_value = [column.present() for column in shown if dropna and column.can_miss]
-    keeps = functools.reduce(jnp.logical_and, has_value) if has_value else None
+    keeps = all_of(has_value) if has_value else None
     is_last = distinct.columns[0].missing() if missing_last and not dropna else None
     return _by_count(distinct, counts, keeps, names, descending, is_last)
 

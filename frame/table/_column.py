@@ -371,6 +371,12 @@ def inverse(flags: Any) -> Any:
     return ~flags if isinstance(flags, np.ndarray) else _inverse(flags)
 
 
+@tiered
+def all_of(flags: Sequence[Array]) -> Array:
+    """Whether a row has all of several flags."""
+    return functools.reduce(jnp.logical_and, flags)
+
+
 def fill_missing(column: Column) -> Column:
     """Converts masked integers to float64 with NaN, as pandas does; nullable ones keep the mask."""
     # The mask is asked for last: a deferred column computes it.

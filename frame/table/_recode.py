@@ -121,7 +121,12 @@ def renumbered(codes: Array, new_codes: np.ndarray) -> Array:
 
 def shifted(codes: Array, start: int) -> Array:
     """Adds a number to codes; -1 stays -1."""
-    return jnp.where(codes < 0, np.int32(-1), codes + np.int32(start))
+    return _shifted(codes, np.int32(start))
+
+
+@tiered
+def _shifted(codes: Array, start: Array) -> Array:
+    return jnp.where(codes < 0, np.int32(-1), codes + start)
 
 
 def without_missing(column: Column) -> Column:

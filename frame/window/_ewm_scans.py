@@ -83,8 +83,7 @@ def _of_pair(
     changes = []
     for data in (x, y):
         # From the first value on, so that equal values have no variance at all.
-        firsts = jnp.where(is_first, data, 0)
-        first = jnp.sum(firsts) if segment_ids is None else scan(firsts, "add")
+        first = scan(jnp.where(is_first, data, 0), "add")
         data = jnp.where(is_value, data - first, 0)
         changes.append(data - before(_mean(data, shares, scan)))
     dx, dy = changes

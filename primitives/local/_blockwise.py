@@ -59,10 +59,24 @@ def _reduce_leading_axis(parts: BlockParts) -> BlockParts:
 
 
 def _reduced(name: str, x: Array) -> Array:
-    """Reduces the leading axis; a column of floats is summed in the order of `pairwise_sum`."""
-    if name == "sum" and x.ndim == 1 and x.dtype.name in ("float32", "float64"):
-        return pairwise_sum(x)
+    """Reduces the leading axis; a column of floats in an order that is always the same."""
+    if x.ndim == 1 and x.dtype.name in ("float32", "float64"):
+        if name == "sum":
+            return pairwise_sum(x)
+        if name == "prod":
+            return _product_of_halves(x)
     return REDUCE[name](x)
+
+
+def _product_of_halves(x: Array) -> Array:
+    """The product of a column, whose halves are multiplied until one number is left."""
+    if not x.shape[0]:
+        return jnp.ones((), x.dtype)
+    while x.shape[0] > 1:
+        half = (x.shape[0] + 1) // 2
+        padding = [(0, 2 * half - x.shape[0], 0)]
+        x = x[:half] * jax.lax.pad(x[half:], x.dtype.type(1), padding)
+    return x[0]
 
 
 def reduce_blocks(parts_of: Callable[[Any, Array], BlockParts], rows: Any) -> BlockParts:

@@ -326,7 +326,13 @@ def _gather_by_kernel(
     return step
 
 
-@rule("scatter", "scatter-add", "scatter-min", "scatter-max")
+_COMBINE_AT: dict[str, Any] = {
+    "scatter-add": np.add, "scatter-mul": np.multiply, "scatter-min": np.minimum,
+    "scatter-max": np.maximum,
+}  # fmt: skip
+
+
+@rule("scatter", "scatter-add", "scatter-mul", "scatter-min", "scatter-max")
 def _scatter(equation: Equation) -> HostStep | None:
     params, name = equation.params, equation.primitive.name
     operand, ids, updates = (v.aval for v in equation.invars)
@@ -342,8 +348,7 @@ def _scatter(equation: Equation) -> HostStep | None:
     if name in ("scatter-min", "scatter-max") and operand.dtype.kind == "f":
         return None  # Of 0.0 and -0.0 NumPy keeps either.
     num_rows, num_updates = operand.shape[0], math.prod(ids.shape[:-1])
-    combine: Any = {"scatter-add": np.add, "scatter-min": np.minimum, "scatter-max": np.maximum}
-    combine = combine.get(name)
+    combine = _COMBINE_AT.get(name)
 
     def step(x: HostArray, row_ids: HostArray, rows: HostArray) -> HostArray:
         row_ids = row_ids.reshape(num_updates)

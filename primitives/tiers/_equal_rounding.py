@@ -49,8 +49,8 @@ _MAY_FOLLOW: dict[str, frozenset[str]] = {
 _ROUNDED = frozenset(("round", "floor", "ceil"))
 _UNKNOWN = frozenset(("unknown",))
 _ARITHMETIC = frozenset((
-    "add", "sub", "scatter-add", "mul", "div", "rem", "sqrt", "square", "integer_pow", "neg",
-    *_INEXACT_REDUCTIONS,
+    "add", "sub", "scatter-add", "scatter-mul", "mul", "div", "rem", "sqrt", "square",
+    "integer_pow", "neg", *_INEXACT_REDUCTIONS,
 ))  # fmt: skip
 
 
@@ -151,7 +151,7 @@ class EqualRounding:
             is_new = name in _ARITHMETIC and name != "neg" and is_float
             before = frozenset((name,)) if is_new else frozenset()
             # The table of a scatter is in memory, but XLA may start with what is added to it later.
-            if name != "scatter-add":
+            if name not in ("scatter-add", "scatter-mul"):
                 before = before.union(*map(self.before, operands))
             self._calculated |= dict.fromkeys(results, before)
 

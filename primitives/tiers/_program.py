@@ -36,8 +36,8 @@ _CALL_SECONDS = 3e-6
 _BYTE_SECONDS = 0.2e-9
 # Calls that lose more for each byte.
 _SLOWNESS = {
-    "sort": 40, "scatter": 4, "scatter-add": 60, "scatter-min": 60,
-    "scatter-max": 60, "div": 4, "rem": 8, "cumsum": 4, "cummax": 4, "cummin": 4,
+    "sort": 40, "scatter": 4, "scatter-add": 60, "scatter-mul": 60,
+    "scatter-min": 60, "scatter-max": 60, "div": 4, "rem": 8, "cumsum": 4, "cummax": 4, "cummin": 4,
 }  # fmt: skip
 _CALLS = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call",
           "custom_vmap_call", "custom_partitioning", "remat", "checkpoint", "remat2")  # fmt: skip

@@ -27,3 +27,16 @@ def test_blocks_reduce_to_the_value_of_all_rows(num_rows):
     parts = reduce_blocks(lambda x, row_ids: {"sum": {0: x}, "max": {0: x}}, jnp.asarray(rows))
     found = parts["sum"][0], parts["max"][0], REDUCE["sum"](jnp.asarray(rows))
     np.testing.assert_array_equal(found, [rows.sum(), rows.max(), rows.sum()])
+
+
+@pytest.mark.parametrize("num_rows", [1, 2, 5, 64, 1001, LEAST_BLOCK + 7])
+def test_floats_are_multiplied_half_by_half(num_rows):
+    x = np.random.default_rng(num_rows).normal(1, 0.01, num_rows)
+    product = reduce_blocks(lambda x, row_ids: {"prod": {0: x}}, jnp.asarray(x))["prod"][0]
+    np.testing.assert_allclose(product, np.prod(x, dtype=np.longdouble), rtol=1e-15 * num_rows)
+    if num_rows <= LEAST_BLOCK:
+        while len(x) > 1:
+            half = (len(x) + 1) // 2
+            x = np.append(x, 1.0)[: 2 * half]
+            x = x[:half] * x[half:]
+        assert product == x[0]

@@ -138,7 +138,7 @@ def test_gathers_and_scatters(shape, mode):
     assert_interprets(lambda x, ids: x.at[ids].get(mode=mode), rows, ids)
     assert_interprets(lambda x, ids: x.astype(np.float64).at[ids].get(mode=mode), rows, ids)
     mode = {"fill": "drop"}.get(mode, mode)
-    for method in ("set", "add", "min", "max"):
+    for method in ("set", "add", "mul", "min", "max"):
         if method == "set":
             ids = np.unique(ids)
             updates = updates[: len(ids)]
@@ -148,6 +148,16 @@ def test_gathers_and_scatters(shape, mode):
             ids,
             updates,
         )
+
+
+@pytest.mark.parametrize("method", ["add", "mul"])
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_floats_are_scattered_in_the_order_of_the_rows(dtype, method):
+    rng = np.random.default_rng(3)
+    updates = rng.normal(1, 0.1, 5000).astype(dtype)
+    ids = rng.integers(0, 7, 5000).astype(np.int32)
+    start = np.full(7, 0.7, dtype)
+    assert_interprets(lambda x, ids, new: getattr(x.at[ids], method)(new), start, ids, updates)
 
 
 @pytest.mark.parametrize("dtype", ["int32", "uint64", *FLOATS])
