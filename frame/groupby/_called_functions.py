@@ -15,10 +15,12 @@ from ._user_functions import UserFunction
 
 
 def _called(
-    grouped: GroupByBase, caller: str, engine: str | None, trace: Function, on_host: Function
+    grouped: GroupByBase, caller: str, how: UserFunction, trace: Function, on_host: Function
 ) -> Any:
     is_in_trace = grouped._groups.is_traced or is_traced(grouped._table)
-    return by_engine(caller, engine, trace, on_host, is_traced=is_in_trace)
+    return by_engine(
+        caller, how.engine, trace, on_host, is_traced=is_in_trace, function=how.function
+    )
 
 
 def reduced_by_user(grouped: GroupByBase, position: int, how: UserFunction) -> Column:
@@ -28,7 +30,7 @@ def reduced_by_user(grouped: GroupByBase, position: int, how: UserFunction) -> C
     return _called(
         grouped,
         "agg",
-        how.engine,
+        how,
         lambda: value_of(traced_over_groups(grouped._of_series(series), how)),
         lambda: reduced_on_host(grouped, position, how),
     )
@@ -51,7 +53,7 @@ def transformed_by_user(grouped: GroupByBase, how: UserFunction) -> Any:
         found = groups_on_host(of).transform(called_with_frames(how))
         return as_frames(found, of._source.sharding)
 
-    return _called(of, "transform", how.engine, trace, on_host)
+    return _called(of, "transform", how, trace, on_host)
 
 
 class GroupByApply(GroupByBase):
@@ -108,7 +110,7 @@ class GroupByApply(GroupByBase):
             found = groups_on_host(self).apply(called_with_frames(how))
             return as_frames(found, self._source.sharding)
 
-        return _called(self, "apply", engine, lambda: self._applied_at_once(how), on_host)
+        return _called(self, "apply", how, lambda: self._applied_at_once(how), on_host)
 
     def _applied_at_once(self, how: UserFunction) -> Any:
         traced = traced_over_groups(self, how)

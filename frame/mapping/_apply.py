@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """User functions applied to each value or row: traced once and compiled, or on the host."""
 
+import dataclasses
 import functools
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -17,17 +18,20 @@ from ..table._arguments import axis_number
 from ..table._column import Array, Column, fill_missing, of_family, plain
 from ..table._column_labels import Labels
 from ..table._dtypes import narrowed, wide
+from ..table._exact_trace import exact_trace, passes_missing
 from ..table._layout import Layout
 from ..table._ndframe import FrameBase, SeriesBase
+from ..table._number_bounds import Rules
 from ..table._suggestions import the_columns
 from ..table._table import Count, Table, is_row
-from ..table._take import missing_elsewhere
+from ..table._take import any_missing, missing_elsewhere
 from ..table._types import Axis, Function, Options
 from ..table._user_functions import (
     UntraceableError,
     as_frames,
     as_pandas,
     by_engine,
+    has_host,
     traced_call,
     unwatched,
 )
@@ -143,23 +147,64 @@ def _call(func: Function, method: str, args: Sequence[Any], kwargs: Any) -> Any:
 
 
 def map_traceable(
-    column: Column, func: Function, na_action: object, kwargs: Options, table: Table
+    column: Column,
+    func: Function,
+    na_action: object,
+    kwargs: Options,
+    table: Table,
+    is_exact: bool = False,
 ) -> Column:
-    """Applies a JAX-traceable function to each number of a column."""
+    """Applies a JAX-traceable function to each number of a column.
+
+    With `is_exact`, it raises an error if calls on the host could give other results.
+    """
     if column.is_nullable:
         # A function of NA gives NA, as operators do.
         values = plain(column.with_arrays((column.data, None)))
-        results = map_traceable(values, func, na_action, kwargs, table)
+        if (
+            is_exact
+            and column.dtype.kind in "iuf"
+            and wide(_python_dtype(column.dtype)) != column.dtype
+        ):
+            raise UntraceableError("map: pandas casts results to a narrow dtype, if they fit it.")
+        call = ValueFunction(func, tuple(sorted(kwargs.items())))
+        if is_exact and na_action != "ignore" and _misses(column, table):
+            trace = _exact_of_values(values, call, table)
+            if not passes_missing(trace, func):
+                raise UntraceableError("map: the function may give a value for NA.")
+        results = map_traceable(values, func, na_action, kwargs, table, is_exact)
         if column.can_miss:
             (results,) = missing_elsewhere([results], column.present())
         return of_family(results, column.family)
+    if is_exact and column.is_bool and _misses(column, table):
+        raise UntraceableError("map: a missing bool is an object.")
     column = fill_missing(column)
-    call = ValueFunction(func, tuple(sorted(kwargs.items())))
+    call: Function = ValueFunction(func, tuple(sorted(kwargs.items())))
     dtype = _python_dtype(column.dtype)
+    if is_exact:
+        dtype = _exact_dtype(column.dtype)
+        call = _exact_of_values(column, call, table)
     data = _map_rows((column.data,), table.num_rows, call, dtype, table.layout)
     if na_action == "ignore" and column.is_float and jnp.issubdtype(data.dtype, jnp.floating):
         data = jnp.where(jnp.isnan(column.data), data.dtype.type(np.nan), data)
     return Column(data)
+
+
+def _misses(column: Column, table: Table) -> bool:
+    return column.can_miss and bool(any_missing(column.present(), table.num_rows))
+
+
+def _exact_dtype(dtype: np.dtype) -> np.dtype:
+    """The dtype of the device that holds more of Python's numbers than one of a column."""
+    wider = {"i": np.int64, "u": np.int64 if dtype.itemsize < 4 else np.uint64}
+    if dtype.kind in wider and dtype.itemsize < 4:
+        return wide(wider[dtype.kind])
+    return wide(np.float64) if jnp.issubdtype(dtype, jnp.floating) else _python_dtype(dtype)
+
+
+def _exact_of_values(column: Column, call: Any, table: Table) -> Function:
+    dtypes = [_exact_dtype(column.dtype)]
+    return exact_trace(call.func, call, [column], dtypes, table, Rules(True, False))
 
 
 class ValueFunction(NamedTuple):
@@ -176,6 +221,15 @@ class ValueFunction(NamedTuple):
             return _as_result(result, "map")
 
         return traced_call(call)
+
+
+@functools.partial(jax.tree_util.register_dataclass, data_fields=["parts"], meta_fields=["labels"])
+@dataclasses.dataclass(frozen=True)
+class _Labelled:
+    """The numbers of a dict in its order. JAX sorts those of its dicts by label."""
+
+    labels: tuple[Hashable, ...]
+    parts: tuple[Array, ...]
 
 
 class RowFunction(NamedTuple):
@@ -199,7 +253,8 @@ class RowFunction(NamedTuple):
         if isinstance(result, Row):
             result = result._values
         if isinstance(result, Mapping):
-            return {label: _as_result(one, "apply") for label, one in result.items()}
+            parts = tuple(_as_result(one, "apply") for one in result.values())
+            return _Labelled(tuple(result), parts)
         if isinstance(result, (tuple, list)):
             return tuple(_as_result(one, "apply") for one in result)
         return _as_result(result, "apply")
@@ -240,10 +295,10 @@ class FrameApply(FrameBase):
     ) -> Any:
         """Applies a function to each column, or to each row with `axis=1`.
 
-        A function of rows is traced once and runs on all rows together, if it computes a number,
-        or with `result_type="expand"` a tuple or a dict of numbers, from the numeric columns; pass
-        the same function object again to avoid recompilation. Other functions run on the host,
-        outside `jit` and in one process, once for each row, which they get as a series of pandas.
+        A function of rows is traced and runs on all rows together, if it computes a number, or
+        with `result_type="expand"` a tuple or a dict of numbers, from the numeric columns, and
+        provably gives what it gives for each row. Other functions run on the host, outside `jit`
+        and in one process, once for each row, which they get as a series of pandas.
 
         Args:
             func: a function, or the name of a method.
@@ -276,7 +331,7 @@ class FrameApply(FrameBase):
             return by_engine(
                 "apply",
                 engine,
-                lambda: self._traced_over_rows(func, raw, result_type, args, kwargs),
+                lambda: self._traced_over_rows(func, raw, result_type, args, kwargs, engine),
                 lambda: self._called_for_rows(func, raw, result_type, args, kwargs),
                 is_traced=self._is_traced,
             )
@@ -307,16 +362,29 @@ class FrameApply(FrameBase):
         return as_frames(found, self.sharding)
 
     def _traced_over_rows(
-        self, func: Function, raw: bool, result_type: object, args: tuple[Any, ...], kwargs: Options
+        self,
+        func: Function,
+        raw: bool,
+        result_type: object,
+        args: tuple[Any, ...],
+        kwargs: Options,
+        engine: str | None,
     ) -> Any:
         if result_type == "broadcast":
             raise NotImplementedError("apply: result_type must be None, 'reduce' or 'expand'.")
         named = list(zip(self._labels, self._table.columns, strict=True))
-        numeric = {label: fill_missing(column) for label, column in named if column.is_numeric}
+        of_numbers = [(label, column) for label, column in named if column.is_numeric]
+        numeric = {label: fill_missing(column) for label, column in of_numbers}
+        if len(numeric) < len(of_numbers):
+            raise UntraceableError("apply: rows of equal labels cannot be traced.")
         others = tuple((label, x.dtype_name) for label, x in named if not x.is_numeric)
         dtype = _row_dtype([column.dtype for column in numeric.values()], bool(others))
-        call = RowFunction(func, tuple(numeric), others, raw, args, tuple(sorted(kwargs.items())))
         columns, table = tuple(column.data for column in numeric.values()), self._table
+        call: Function = RowFunction(
+            func, tuple(numeric), others, raw, args, tuple(sorted(kwargs.items()))
+        )
+        if engine is None and has_host(self._is_traced):
+            call = _exact_of_rows(list(numeric.values()), call, dtype, table)
         result = _map_rows(columns, table.num_rows, call, dtype, table.layout)
         if isinstance(result, jax.Array):
             return self._make_series(Column(result), None)
@@ -325,11 +393,24 @@ class FrameApply(FrameBase):
                 "apply: a function of rows must return a number, got several. "
                 'Pass result_type="expand" to get a column for each.'
             )
-        labels = pd.Index(list(result)) if isinstance(result, dict) else pd.RangeIndex(len(result))
-        parts = list(result.values()) if isinstance(result, dict) else list(result)
+        if isinstance(result, _Labelled):
+            labels, parts = pd.Index(list(result.labels)), list(result.parts)
+        else:
+            labels, parts = pd.RangeIndex(len(result)), list(result)
         common = _row_dtype([np.dtype(part.dtype) for part in parts], False)
         parts = [part if common is None else part.astype(common) for part in parts]
         return self._make_frame([Column(part) for part in parts], Labels(labels))
+
+
+def _exact_of_rows(columns: list[Column], call: Any, dtype: Any, table: Table) -> Function:
+    """The trace of a function of rows; raises if calls on the host could give other results."""
+    if any((x.is_nullable or x.is_bool) and _misses(x, table) for x in columns):
+        raise UntraceableError("apply: a missing value of a row is an object.")
+    are_nullable = any(column.is_nullable for column in columns)
+    # Rows without a common dtype are objects, and those of nullable columns either.
+    rules = Rules(dtype is None or are_nullable, dtype is not None or are_nullable)
+    dtypes = [_python_dtype(column.dtype) if dtype is None else dtype for column in columns]
+    return exact_trace(call.func, call, columns, dtypes, table, rules)
 
 
 def _row_dtype(dtypes: list[np.dtype], has_others: bool) -> np.dtype | None:

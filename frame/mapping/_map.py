@@ -20,7 +20,7 @@ from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._table import Table, either_needed
 from ..table._to_host import to_host
 from ..table._tracing import is_traced
-from ..table._user_functions import as_frames, as_pandas, by_engine
+from ..table._user_functions import as_frames, as_pandas, by_engine, has_host
 from ._apply import map_traceable
 from ._isin import flags_in, flags_like
 from ._lookup import host_values, positions_in
@@ -101,8 +101,9 @@ class SeriesMap(SeriesBase, Replace):
     ) -> Self:
         """Looks each value up in a dict or a series, or applies a function to it.
 
-        A function of numbers is traced once and runs on all values together. One that JAX cannot
-        trace runs on the host, outside `jit` and in one process, once for each value.
+        A function of numbers is traced and runs on all values together, if it provably gives what
+        it gives for Python's numbers. Another one runs on the host, outside `jit` and in one
+        process, once for each value.
 
         Args:
             func: a dict, a series or a function.
@@ -160,9 +161,11 @@ class SeriesMap(SeriesBase, Replace):
             # A value for each row, of a dict or a list, is a row of a frame.
             found = self.to_pandas().apply(pd.Series, args=args, **kwargs)
             return as_frames(found, self.sharding)
+        each.__wrapped__ = func  # pyright: ignore[reportFunctionMemberAccess]
         each = each if args or kwargs else func
         if self._only.is_numeric:
-            how = ValueMap(each, None, {}, "jax")
+            is_exact = engine is None and has_host(self._is_traced)
+            how = ValueMap(each, None, {}, "jax", is_exact)
             return by_engine(
                 "apply",
                 engine,
@@ -194,6 +197,7 @@ class ValueMap(NamedTuple):
     na_action: Any
     kwargs: Mapping[str, Any]
     engine: str | None
+    is_exact: bool = False
 
 
 def _called(column: Column, how: ValueMap, table: Table) -> Column:
@@ -211,7 +215,7 @@ def _untraced(column: Column) -> NoReturn:
 
 
 def _mapped(column: Column, how: ValueMap, table: Table) -> Column:
-    func, na_action, kwargs, engine = how
+    func, na_action, kwargs, engine, is_exact = how
     if callable(func) and not isinstance(func, (Mapping, SeriesBase, pd.Series)):
         if not column.is_numeric and not column.type.is_time and engine != "jax":
             return through_values(
@@ -219,17 +223,20 @@ def _mapped(column: Column, how: ValueMap, table: Table) -> Column:
                 lambda values: values.map(func, na_action, **kwargs), "map",
             )  # fmt: skip
 
+        is_in_trace = is_traced(column, table.num_rows)
+        is_exact = is_exact or (engine is None and has_host(is_in_trace))
+
         def traced() -> Column:
             if not column.is_numeric:
                 _untraced(column)
-            return map_traceable(column, func, na_action, kwargs, table)
+            return map_traceable(column, func, na_action, kwargs, table, is_exact)
 
         return by_engine(
             "map",
             engine,
             traced,
             lambda: _called(column, how, table),
-            is_traced=is_traced(column, table.num_rows),
+            is_traced=is_in_trace,
         )
     mapper = host_values(func)
     if not isinstance(mapper, (Mapping, pd.Series)):

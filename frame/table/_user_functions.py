@@ -15,6 +15,7 @@ import pandas as pd
 
 from ...shardings._compat import is_x64_enabled
 from ._dtypes import narrowed
+from ._function_effects import calls_differ
 from ._ndframe import NDFrame
 from ._types import Function, Sharding
 
@@ -26,6 +27,23 @@ class _Plans(threading.local):
 
 
 _plans = _Plans()
+
+
+class _Numbers(threading.local):
+    are_of_python: bool = False
+
+
+_numbers = _Numbers()
+
+
+@contextlib.contextmanager
+def with_python_numbers() -> Iterator[None]:
+    """Watched bools refuse operators within that make integers of Python's bools."""
+    before, _numbers.are_of_python = _numbers.are_of_python, True
+    try:
+        yield
+    finally:
+        _numbers.are_of_python = before
 
 
 @contextlib.contextmanager
@@ -52,6 +70,7 @@ def by_engine(
     on_host: Callable[[], object],
     *,
     is_traced: bool,
+    function: object = None,
 ) -> Any:
     """The result of a user's function: of its trace, or of calls on the host.
 
@@ -62,6 +81,7 @@ def by_engine(
         trace: computes the result of a traced function; raises if it cannot be traced.
         on_host: computes the result of calls on the host.
         is_traced: whether the rows are traced, so that the host cannot have them.
+        function: the user's function. By default it is not traced if its calls differ.
     """
     if engine not in ENGINES:
         raise ValueError(f"{caller}: engine must be None, 'jax' or 'python', got {engine!r}.")
@@ -71,7 +91,8 @@ def by_engine(
             f"{caller}: engine='python' needs rows on the host of one process, outside jit and "
             "plans. Pass a function that JAX can trace, and leave engine out."
         )
-    if engine != "python":
+    is_host_only = engine is None and may_call and calls_differ(function)
+    if engine != "python" and not is_host_only:
         try:
             return trace()
         except Exception:
@@ -140,6 +161,10 @@ class Watched:
         self._value, self._asked = value, asked
 
     def __getattr__(self, name: str) -> Any:
+        if _numbers.are_of_python and name not in ("real", "imag", "conjugate"):
+            # Those of an array: Python's numbers do not have them, or other ones.
+            _note(self, name)
+            raise UntraceableError(f"the function asks a traced number for {name}")
         return getattr(self._value, name)
 
     @property
@@ -175,16 +200,42 @@ def _operator(function: Function, *, is_reflected: bool = False) -> Callable[...
         values = [self._value, *map(unwatched, others)]
         if any(isinstance(value, str) or value is None for value in values):
             return NotImplemented
+        if _numbers.are_of_python:
+            _check_operands(self, function, values)
         return Watched(function(*(reversed(values) if is_reflected else values)), self._asked)
 
     return operate
+
+
+# JAX computes bools of bools with them, which Python does not.
+_ON_BOOLS = (operator.__add__, operator.__mul__, operator.__pos__, operator.__abs__)
+
+
+def _check_operands(of: Watched, function: Function, values: list[Any]) -> None:
+    """Refuses operators of bools and of integers that JAX computes in another dtype."""
+    if function in _ON_BOOLS and all(map(_is_bool, values)):
+        _note(of, "an operator of integers")
+        raise UntraceableError("the function computes integers of bools")
+    dtypes = [np.dtype(value.dtype) for value in values if hasattr(value, "dtype")]
+    limits = [np.iinfo(dtype) for dtype in dtypes if dtype.kind in "iu"]
+    numbers = [value for value in values if type(value) is int]
+    if any(not one.min <= number <= one.max for one in limits for number in numbers):
+        _note(of, "an operator of a larger integer")
+        raise UntraceableError("JAX wraps an integer that does not fit the dtype")
+
+
+def _is_bool(value: object) -> bool:
+    return isinstance(value, bool) or getattr(value, "dtype", None) == np.bool_
 
 
 _QUESTIONS = (
     *("__str__", "__repr__", "__format__", "__hash__", "__bool__", "__int__", "__float__"),
     *("__index__", "__complex__", "__array__", "__round__", "__trunc__", "__floor__", "__ceil__"),
 )
-_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor")
+_BINARY = (
+    *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor"),
+    *("lshift", "rshift"),
+)
 for _name in _QUESTIONS:
     setattr(Watched, _name, _question(_name))
 for _name in ("neg", "pos", "abs", "invert", "lt", "le", "gt", "ge", "eq", "ne"):

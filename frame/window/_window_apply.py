@@ -14,12 +14,14 @@ import pandas as pd
 from ...primitives.staging import tiered
 from ..table._column import Array, Column, as_floats
 from ..table._dtypes import wide
+from ..table._exact_trace import confirmed_trace
 from ..table._layout import ONE_DEVICE
 from ..table._ndframe import NDFrame, SeriesBase
+from ..table._number_bounds import Rules, agree, any_of
 from ..table._row_index import RANGE
 from ..table._table import Count, Table, as_count, is_row
 from ..table._types import Function
-from ..table._user_functions import UntraceableError, as_frames, as_pandas, by_engine
+from ..table._user_functions import UntraceableError, as_frames, as_pandas, by_engine, has_host
 
 # The values of all windows are gathered at once: a GiB of float64.
 MOST_VALUES = 2**27
@@ -77,9 +79,10 @@ class WindowApply:
         return by_engine(
             "apply",
             engine,
-            lambda: self._traced_over_windows(call, raw),
+            lambda: self._traced_over_windows(call, raw, engine),
             lambda: self._called_for_windows(call, raw),
             is_traced=self._of._is_traced,
+            function=func,
         )
 
     def _groups_of(self, of: object) -> Any:
@@ -116,7 +119,7 @@ class WindowApply:
             return self._window
         return pd.Timedelta(self._span.length, self._span.times.type.unit)
 
-    def _traced_over_windows(self, call: Function, raw: bool) -> Any:
+    def _traced_over_windows(self, call: Function, raw: bool, engine: str | None) -> Any:
         of, window = self._of, self._window
         is_full = window is not None and self._min_periods == window and self._span is None
         is_plain = not self._center and self._closed == "right" and self._on is None
@@ -135,12 +138,29 @@ class WindowApply:
         if not all(column.is_numeric and column.dtype.kind != "c" for column in table.columns):
             raise UntraceableError("apply: columns must hold real numbers.")
         call = call if raw else functools.partial(_call_with_series, call, of.series_class)
+        if engine is None and has_host(of._is_traced) and window <= len(of):
+            call = _exact(call, raw, window)
         columns = [as_floats(column).data for column in table.columns]
         results = [
             _reduce_full_windows(data, table.num_rows, call, min(window, data.size + 1))
             for data in columns
         ]
         return of._with_columns([Column(one) for one in results])
+
+
+def _exact(call: Function, raw: bool, window: int) -> Function:
+    """The trace of a function of a window; raises if calls on the host could differ."""
+    aval = jax.ShapeDtypeStruct((window,), wide(np.float64))
+    trace = confirmed_trace(lambda values: call(*values), [aval])
+    if trace is None:
+        return call
+    if raw:
+        agree(trace.closed, [any_of(aval.dtype)], Rules(False, True))
+    return functools.partial(_of_one, trace)
+
+
+def _of_one(trace: Function, window: Array) -> Any:
+    return trace((window,))
 
 
 def _call(func: Function, args: Any, kwargs: Any, window: Any) -> Any:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
+import itertools
 import math
+import random
 
 import jax
 import jax.numpy as jnp
@@ -223,3 +225,142 @@ def test_an_engine_is_that_of_a_function():
     for func in ({}, {1: 2}, pd.Series([3, 4])):
         message = assert_same_error(lambda s, f=func: s.map(f, engine="jax"), pd.Series([1, 2]))
         assert message.startswith("The engine argument can only be specified when func is a func")
+
+
+# What Python's numbers compute in another way than those of JAX, and what they do not.
+FUNCTIONS = {
+    "line": lambda v: v * 2 + 1,
+    "power of two": lambda v: 2**v,
+    "negative power": lambda v: 10**-v,
+    "quotient": lambda v: 5 // v,
+    "remainder": lambda v: 5 % v,
+    "inverse": lambda v: 1 / v,
+    "half": lambda v: v / 2,
+    "floor": lambda v: v // 2,
+    "modulo": lambda v: v % 3,
+    "square": lambda v: v**2,
+    "large power": lambda v: v**40,
+    "root": lambda v: v**0.5,
+    "four times": lambda v: v * 4,
+    "shift": lambda v: v << 62,
+    "complement": lambda v: ~v,
+    "bit": lambda v: v & 1,
+    "abs": abs,
+    "plus": lambda v: +v,
+    "twice": lambda v: v + v,
+    "product": lambda v: v * v,
+    "logic": lambda v: v & (v | v) ^ v,
+    "flags": lambda v: (v > 1) + (v < 1),
+    "not": lambda v: ~(v > 1),
+    "constant": lambda v: 7,
+    "is missing": lambda v: v is pd.NA,
+    "zero for missing": lambda v: 0 if v is pd.NA else v,
+    "type": lambda v: v + 1 if type(v) is int else v,
+    "is true": lambda v: v if v is True else 1,
+    "text": lambda v: (v << 1) + len(str(v)),
+    "random": lambda v: v + random.random(),
+    "random of numpy": lambda v: v + np.random.rand(),  # noqa: NPY002
+}
+COLUMNS = {
+    "integers": pd.Series([1, 2, 3, 60]),
+    "zero": pd.Series([1, 2, 0, -3]),
+    "large": pd.Series([2**55, 2**62 + 1]),
+    "uint8": pd.Series(np.array([200, 3], np.uint8)),
+    "int8": pd.Series(np.array([100, -3], np.int8)),
+    "uint64": pd.Series(np.array([2**63 + 1, 3], np.uint64)),
+    "floats": pd.Series([1.0, np.nan, 2.5]),
+    "zero among floats": pd.Series([1.0, -0.0, -8.0, 1e200]),
+    "bools": pd.Series([True, False]),
+    "empty": pd.Series([], dtype=np.int64),
+    **{
+        f"{dtype} {word}": pd.Series(pd.array(values, dtype=dtype))
+        for dtype in ("Int64", "Int8", "boolean", "Float64", "int64[pyarrow]")
+        for word, values in (("full", [1, 1, 0]), ("missing", [1, None, 0]))
+    },
+}
+# Python computes their powers of two with as many digits.
+TOO_LARGE = {("power of two", "large"), ("power of two", "uint64"), ("negative power", "large")}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.filterwarnings("ignore:Bitwise inversion:DeprecationWarning")
+def test_numbers_are_those_of_python(name):
+    for column, series in COLUMNS.items():
+        if (name, column) in TOO_LARGE or (name, column) == ("negative power", "uint64"):
+            continue
+        for how in (
+            lambda s: s.map(FUNCTIONS[name]),
+            lambda s: s.map(FUNCTIONS[name], na_action="ignore"),
+            lambda s: s.apply(FUNCTIONS[name]),
+            lambda s: s.to_frame("x").map(FUNCTIONS[name]),
+        ):
+            expected, got = (_result_or_error(how, one) for one in (series, on_device(series)))
+            if isinstance(expected, Exception):
+                assert isinstance(got, type(expected)), (column, got)
+            else:
+                assert_same(got, expected)
+
+
+def _result_or_error(operation, series):
+    random.seed(0)
+    np.random.seed(0)  # noqa: NPY002
+    try:
+        return operation(series)
+    except Exception as error:
+        return error
+
+
+def test_functions_with_a_state_are_called_for_each_value():
+    series = pd.Series([5, 6, 7])
+    for make in (_with_counter, _with_generator, _with_cell, _with_random):
+        assert_same(on_device(series).map(make()), series.map(make()))
+
+
+def _with_counter():
+    count = itertools.count()
+    return lambda v: v + next(count)
+
+
+def _with_generator():
+    generator = np.random.default_rng(0)
+    return lambda v: v + generator.integers(0, 2)
+
+
+def _with_cell():
+    total = 0
+
+    def add(v):
+        nonlocal total
+        total += 1
+        return v + total
+
+    return add
+
+
+def _with_random():
+    numbers = iter([1, 2, 3])
+    return lambda v: v + numbers.__next__()
+
+
+def test_functions_that_agree_are_traced():
+    kinds = set()
+    for name in ("line", "half", "floor", "modulo", "square", "bit", "product"):
+        function = FUNCTIONS[name]
+
+        def noted(v, function=function):
+            _note_type(kinds, v)
+            return function(v)
+
+        on_device(COLUMNS["integers"]).map(noted)
+    assert not {int, np.int64} & kinds
+
+
+def _note_type(kinds, value):
+    kinds.add(type(value))
+
+
+def test_narrow_integers_do_not_wrap_without_x64():
+    with jax.enable_x64(False):
+        ours = jf.JaxSeries(np.array([200, 3], np.uint8))
+        assert ours.map(lambda v: v * 4).tolist() == [800, 12]
+        assert ours.map(lambda v: v - 5).tolist() == [195, -2]

@@ -102,3 +102,20 @@ def test_wrong_arguments_are_pandas_errors():
     assert_same_error(lambda f: f.rolling(2).apply(lambda w: w.bogus), _frame())
     with pytest.raises(TypeError, match="func must be a function"):
         JaxFrame(_frame()).rolling(2).apply("sum")
+
+
+def test_a_trace_of_a_window_that_differs_from_calls_is_not_used():
+    numbers = iter(range(100))
+    series = pd.Series([1, 2, 0, -3])
+    assert_same_error(lambda s: s.rolling(2).apply(lambda w: w[5], raw=True), series)
+    assert_parity(
+        lambda s: (
+            s.rolling(2).apply(lambda w: w[0] // w[1], raw=True),
+            s.rolling(2).apply(lambda w: w[0] % w[1], raw=True),
+            s.rolling(2).apply(lambda w: (w[0] > 0) + (w[1] > 0), raw=True),
+        ),
+        series,
+        ways=["eager"],
+    )
+    drawn = JaxSeries(series).rolling(2).apply(lambda w: w[0] * 0 + next(numbers), raw=True)
+    assert drawn.tolist()[1:] == [0, 1, 2]
