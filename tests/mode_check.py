@@ -104,6 +104,7 @@ EXCUSED: dict[str, Callable[[Case], bool]] = {
     ),
     "no values": lambda case: _have_no_values(case),
     "no rows": lambda case: _have_no_rows(case),
+    "dtypes without rows": lambda case: case.are_dtypes and _have_no_rows(case),
     "raised for lack of values": lambda case: (
         "raises" in case.found and (_have_no_rows(case) or _have_no_values(case))
     ),
