@@ -21,6 +21,7 @@ from ._construction import table_of_arrow
 from ._csv_lines import CsvText, csv_text
 from ._csv_options import CsvFormat, check_rest
 from ._csv_reader import CsvLabels, CsvReader, CsvValues, read_pieces, read_rows
+from ._csv_rewritten import with_tabs, without_initial_spaces, without_lines
 from ._files._replacing import replacing
 from ._own_rows import own_pieces
 from ._writing import target_of, without_dictionaries, write_content
@@ -36,14 +37,17 @@ def read_csv(
     index_col: object = None,
     usecols: object = None,
     dtype: object = None,
+    converters: Mapping[Any, Callable[[str], object]] | None = None,
     true_values: Sequence[str] | None = None,
     false_values: Sequence[str] | None = None,
-    skiprows: int | None = None,
+    skiprows: object = None,
+    skipfooter: int = 0,
     nrows: int | None = None,
     na_values: object = None,
     keep_default_na: bool = True,
     na_filter: bool = True,
     skip_blank_lines: bool = True,
+    skipinitialspace: bool = False,
     parse_dates: object = None,
     date_format: object = None,
     dayfirst: bool = False,
@@ -74,21 +78,27 @@ def read_csv(
 
     Args:
         filepath_or_buffer: a path, a URL or a file.
-        sep: the separator, one character.
+        sep: the separator, one character, or r"\\s+" for runs of whitespace.
         delimiter: the same.
         header: the number of the line of labels, or None for a file without one.
-        names: column labels, in place of those of the file.
+        names: column labels, in place of those of the file. If the file has more columns, the
+            first ones become the index, or with `index_col=False` the last ones are left out.
         index_col: the label or position of the column to use as the index, or a list of these.
         usecols: the labels or positions of the columns to read, or a function of the labels.
         dtype: one dtype, or dtypes by column.
+        converters: functions of the texts of columns, by label or position, called on the host.
         true_values: more words for True.
         false_values: more words for False.
-        skiprows: the number of lines to skip at the top.
+        skiprows: the number of lines to skip at the top, the numbers of the lines to skip, or a
+            function that tells whether to skip a line; then the lines are rewritten on the host.
+        skipfooter: the number of lines to skip at the end.
         nrows: the number of rows to read.
-        na_values: more strings that denote missing values.
+        na_values: more strings that denote missing values, or these by column: then columns with
+            such strings are read by themselves.
         keep_default_na: whether pandas' strings for missing values count too.
         na_filter: whether missing values are looked for.
         skip_blank_lines: whether lines of whitespace alone are no rows.
+        skipinitialspace: whether spaces in front of a value do not belong to it.
         parse_dates: columns to parse as times, or True for the index.
         date_format: the format of these, or formats by column.
         dayfirst: whether days come before months in these.
@@ -121,8 +131,10 @@ def read_csv(
     check_rest(rest, "read_csv")
     if sep is not no_default and delimiter is not None:
         raise ValueError("Specified a sep and a delimiter; you can only specify one.")
+    given_sep = (delimiter or ",") if sep is no_default else sep
+    is_of_whitespace = given_sep == r"\s+"
     style = CsvFormat(
-        sep=_one_character((delimiter or ",") if sep is no_default else sep),
+        sep="\t" if is_of_whitespace else _one_character(given_sep),
         quotechar=quotechar, doublequote=doublequote, escapechar=escapechar,
         skip_blank_lines=skip_blank_lines, on_bad_lines=on_bad_lines, encoding=encoding or "utf8",
         decimal=decimal, na_values=na_values, keep_default_na=keep_default_na, na_filter=na_filter,
@@ -133,8 +145,23 @@ def read_csv(
         filesystem=filesystem, storage_options=storage_options,
     )  # fmt: skip
     layout = layout_of(sharding, "read_csv")
-    labels = CsvLabels(header, names, _whole(skiprows, "skiprows") or 0)
-    values = CsvValues(parse_dates, date_format, dayfirst, thousands)
+    skipped, skipfooter = _lines_of(skiprows), _whole(skipfooter, "skipfooter") or 0
+    if skipfooter and (nrows is not None or chunksize is not None):
+        raise ValueError("'skipfooter' not supported with 'nrows' or iteration")
+    if skipped is not None and comment is not None:
+        raise NotImplementedError(
+            "read_csv: a list of lines in skiprows does not go with comment=, which drops lines "
+            "before. Drop the rows of the result."
+        )
+    if skipped is not None or skipfooter:
+        text = without_lines(text, style, () if skipped is None else skipped, skipfooter)
+    if is_of_whitespace:
+        text = with_tabs(text, style)
+    elif skipinitialspace:
+        text = without_initial_spaces(text, style)
+    num_skipped = 0 if skipped is not None else _whole(skiprows, "skiprows") or 0
+    labels = CsvLabels(header, names, num_skipped)
+    values = CsvValues(parse_dates, date_format, dayfirst, thousands, converters)
 
     def reader(text: CsvText) -> CsvReader:
         return CsvReader(
@@ -156,20 +183,20 @@ def read_csv(
 def _one_character(sep: Any) -> str:
     if not isinstance(sep, str) or len(sep) != 1:
         raise NotImplementedError(
-            f"read_csv: sep must be one character, got {sep!r}. Use str.split() on one column, or "
-            "pandas' reader and from_pandas()."
+            f"read_csv: sep must be one character or r'\\s+', got {sep!r}. Use str.split() on one "
+            "column, or pandas' reader and from_pandas()."
         )
     return sep
+
+
+def _lines_of(skiprows: Any) -> Any:
+    """The lines that `skiprows` names, or the function that tells; None for a number of lines."""
+    return skiprows if callable(skiprows) or pd.api.types.is_list_like(skiprows) else None
 
 
 def _whole(value: object, name: str) -> int | None:
     if value is None:
         return None
-    if callable(value) or isinstance(value, (list, tuple, set, range)):
-        raise NotImplementedError(
-            f"read_csv: {name} must be a number of lines at the top, got "
-            f"{type(value).__name__}. Drop the rows of the result."
-        )
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value != int(value):
         raise ValueError(f"'{name}' must be an integer >=0, got {value!r}")
     if value < (name == "chunksize"):

@@ -40,7 +40,7 @@ def check_blank_lines(text: CsvText, labels: list[str]) -> None:
     Raises:
         ShortLineError: it does.
     """
-    if len(labels) == 1 and _BLANK.search(_content(text)):
+    if len(labels) == 1 and _BLANK.search(content_of_text(text)):
         raise ShortLineError(f"read_csv: {text.name!r} has a line of whitespace.")
 
 
@@ -51,10 +51,10 @@ def with_even_lines(
 
     The numbers of lines stay. `num_columns` is that of the first line if left out.
     """
-    content = _content(text)
+    content = content_of_text(text)
     lines = content.splitlines(keepends=True)
     parts = lines[:num_skipped]
-    for record in _records(lines[num_skipped:], style):
+    for record in records_of_lines(lines[num_skipped:], style):
         body = record.rstrip(b"\r\n")
         if style.skip_blank_lines and not body.strip(b" \t"):
             parts.append(record[len(body) :])
@@ -67,7 +67,8 @@ def with_even_lines(
     return CsvText(lambda: pa.BufferReader(data), text.name)
 
 
-def _content(text: CsvText) -> bytes:
+def content_of_text(text: CsvText) -> bytes:
+    """The bytes of a text."""
     opened: Any = text.open()
     if isinstance(opened, str):
         with open(opened, "rb") as file:
@@ -75,7 +76,7 @@ def _content(text: CsvText) -> bytes:
     return opened.read()
 
 
-def _records(lines: list[bytes], style: CsvFormat) -> Iterator[bytes]:
+def records_of_lines(lines: list[bytes], style: CsvFormat) -> Iterator[bytes]:
     """Lines, joined where a line break is in quotes."""
     if style.quotechar is None:
         yield from lines

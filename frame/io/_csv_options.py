@@ -23,19 +23,17 @@ FALSE_WORDS = ("False", "FALSE", "false")
 # Arguments without a counterpart, and what to do.
 INSTEAD = {
     "quoting": "quotechar=None for files without quotes",
-    "converters": "map() on the column",
-    "skipfooter": "head() of the result",
     "iterator": "chunksize=",
     "chunksize": "read_csv, or scan_csv().batches()",
     "lineterminator": "files whose lines end in \\n, \\r or \\r\\n",
     "dialect": "sep=, quotechar=, escapechar= and doublequote=",
-    "skipinitialspace": "str.strip() on the column",
     "encoding_errors": "encoding=",
     **dict.fromkeys(
         (
             *("names", "usecols", "dtype", "index_col", "skiprows", "nrows", "header", "comment"),
             *("parse_dates", "date_format", "dayfirst", "thousands", "compression"),
-            *("on_bad_lines", "storage_options", "filesystem"),
+            *("on_bad_lines", "storage_options", "filesystem", "converters", "skipfooter"),
+            "skipinitialspace",
         ),
         "read_csv(...).lazy(), or methods of the plan",
     ),
@@ -77,6 +75,11 @@ class CsvFormat:
             invalid_row_handler=self._bad_line_handler(),
         )
 
+    def nulls(self, given: Any) -> list[str]:
+        """The texts of missing values, with those that are given."""
+        more = list(given or ()) if pd.api.types.is_list_like(given) or not given else [given]
+        return [*(NULLS if self.keep_default_na else ()), *map(str, more)] if self.na_filter else []
+
     def _bad_line_handler(self) -> Any:
         how = self.on_bad_lines
         if how == "error":
@@ -104,13 +107,11 @@ class CsvFormat:
         """How Arrow converts values."""
         if isinstance(self.na_values, Mapping):
             raise NotImplementedError(
-                "na_values must be a list for all columns, got a dict. Call replace() on "
-                "the columns."
+                "na_values must be a list for all columns, got a dict. Use read_csv(), or call "
+                "replace() on the columns."
             )
-        given = [self.na_values] if isinstance(self.na_values, str) else list(self.na_values or ())
-        nulls = [*(NULLS if self.keep_default_na else ()), *map(str, given)]
         return {
-            "null_values": nulls if self.na_filter else [],
+            "null_values": self.nulls(self.na_values),
             "strings_can_be_null": self.na_filter,
             "true_values": [*TRUE_WORDS, *(self.true_values or ())],
             "false_values": [*FALSE_WORDS, *(self.false_values or ())],
@@ -168,11 +169,15 @@ def _comment_start(line: bytes, mark: bytes, quote: bytes) -> int | None:
     return at if at >= 0 else None
 
 
+def default_of(dtype: object) -> Any:
+    """The default dtype of a dtype; see `default_dtype`."""
+    return default_dtype(pd.api.types.pandas_dtype(dtype))
+
+
 def arrow_type(dtype: object) -> pa.DataType:
     """The type as which a column with a dtype is read."""
-    dtype = default_dtype(pd.api.types.pandas_dtype(dtype))
-    if isinstance(dtype, pd.StringDtype) or dtype == np.dtype(object):
+    dtype = default_of(dtype)
+    is_text = isinstance(dtype, (pd.StringDtype, pd.CategoricalDtype))
+    if is_text or dtype == np.dtype(object):
         return pa.large_string()
-    if isinstance(dtype, pd.CategoricalDtype):
-        raise NotImplementedError("read_csv: dtype must not be a category. Call astype afterwards.")
     return pa.from_numpy_dtype(dtype)

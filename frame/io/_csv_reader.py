@@ -24,13 +24,22 @@ from ._csv_columns import (
     with_numbers_for_nulls,
     with_pandas_types,
 )
-from ._csv_even import ShortLineError, check_blank_lines, is_short_line, with_even_lines
+from ._csv_even import (
+    ShortLineError,
+    check_blank_lines,
+    content_of_text,
+    is_short_line,
+    with_even_lines,
+)
 from ._csv_lines import CsvText, parse_error, pieces_of_text
-from ._csv_options import CsvFormat, arrow_type
-from ._csv_values import columns_of_times, with_thousands, with_times
+from ._csv_options import CsvFormat, arrow_type, default_of
+from ._csv_values import columns_of_times, with_categories, with_thousands, with_times
 from ._files._malformed import naming_files
 from ._own_lines import own_lines
 from ._own_rows import table_of_processes
+
+# The names of columns that become labels without a name.
+_EXTRA = "__index_level_"
 
 
 class CsvLabels(NamedTuple):
@@ -48,6 +57,7 @@ class CsvValues(NamedTuple):
     date_format: Any
     dayfirst: bool
     thousands: str | None
+    converters: Any = None
 
 
 def read_rows(
@@ -109,13 +119,30 @@ class CsvReader:
             found = self._header(None if has_header else labels.names, has_header)
         if style.skip_blank_lines:
             check_blank_lines(text, found.labels)
+        extra: list[str] = []
+        if labels.names is not None:
+            with self._naming_lines():
+                in_file = found if has_header else self._header(None, has_header=False)
+            names, extra = _names_of_all(labels.names, len(in_file.labels), usecols, index_col)
+            if extra:
+                if isinstance(index_col, str):
+                    raise KeyError(index_col)
+                own = [name for name in names if name not in extra]
+                if index_col is False:
+                    usecols = own if usecols is None else usecols
+                elif usecols is None or callable(usecols):
+                    own = own if usecols is None else [name for name in own if usecols(name)]
+                    usecols = [*extra, *own]
+                    self._index_col = extra if index_col is None else index_col
+                labels = labels._replace(names=names)
         if labels.names is not None and has_header:
             options = found.options
             options.skip_rows_after_names = 1
             options.column_names = [str(one) for one in labels.names]
-            found = Header(options.column_names, options)
+            found = Header(options.column_names, options, tuple(extra))
         elif labels.names is not None:
-            found = Header([str(one) for one in labels.names], found.options)
+            found.options.column_names = [str(one) for one in labels.names]
+            found = Header([str(one) for one in labels.names], found.options, tuple(extra))
         self._found = found
         # Labels that are no strings are set when the rows are read.
         self._given = {str(one): one for one in labels.names or () if not isinstance(one, str)}
@@ -125,7 +152,8 @@ class CsvReader:
         self._times = [
             str(one) for one in columns_of_times(values.parse_dates, found.labels, index_col)
         ]
-        convert = {**style.convert(), "include_columns": None if usecols is None else self._columns}
+        plain = dataclasses.replace(style, na_values=None) if self._has_own_nulls else style
+        convert = {**plain.convert(), "include_columns": None if usecols is None else self._columns}
         if dtype is not None and not isinstance(dtype, Mapping):
             dtype = dict.fromkeys(self._columns, dtype)
         self._families: dict[str, Family] = {}
@@ -142,8 +170,35 @@ class CsvReader:
             str(name) for name, one in (dtype or {}).items() if pd.api.types.is_object_dtype(one)
         ]
         types = {str(name): arrow_type(one) for name, one in (dtype or {}).items()}
-        self._types = {**types, **dict.fromkeys(self._times, pa.string())}
+        dtypes = {str(name): default_of(one) for name, one in (dtype or {}).items()}
+        self._categories = {
+            name: one for name, one in dtypes.items() if isinstance(one, pd.CategoricalDtype)
+        }
+        self._converters = {
+            self._name_of(one): function for one, function in (values.converters or {}).items()
+        }
+        converted = dict.fromkeys(self._converters, pa.string())
+        self._types = {**types, **dict.fromkeys(self._times, pa.string()), **converted}
+        # Texts of missing values by column, where they are not those of all columns.
+        self._nulls: dict[str, list[str]] = {name: [] for name in self._converters}
+        if self._has_own_nulls:
+            given = {self._name_of(one): words for one, words in style.na_values.items()}
+            self._nulls |= {
+                name: style.nulls(words) for name, words in given.items() if name not in self._nulls
+            }
         self._convert: dict[str, Any] = convert
+
+    @property
+    def _has_own_nulls(self) -> bool:
+        return isinstance(self._style.na_values, Mapping)
+
+    def _name_of(self, label: Any) -> str:
+        """The name of a column in the file, by its label or position."""
+        labels = self._found.labels
+        name = self._as_text(label)
+        if name in labels or not isinstance(label, int) or not 0 <= label < len(labels):
+            return str(name)
+        return labels[label]
 
     def _header(self, names: Any, has_header: bool) -> Header:
         encoding = self._style.encoding
@@ -187,16 +242,23 @@ class CsvReader:
 
     def _check_own_lines(self) -> None:
         options = self._found.options
-        if self._times or self._values.thousands or options.skip_rows_after_names:
+        is_converted = self._times or self._values.thousands or self._categories or self._nulls
+        if is_converted or options.skip_rows_after_names:
             raise NotImplementedError(
-                "read_csv: over several processes parse_dates, thousands, and names in place of "
-                "those of the file are not supported. Convert the columns afterwards."
+                "read_csv: over several processes parse_dates, thousands, converters, categories, "
+                "na_values by column, and names in place of those of the file are not supported. "
+                "Convert the columns afterwards."
             )
 
     def _rows(self, open_file: Callable[[], object], options: csv.ReadOptions) -> pa.Table:
-        def read(chosen: Mapping[str, object]) -> pa.Table:
+        def read_as(chosen: Mapping[str, object]) -> pa.Table:
             conversion = csv.ConvertOptions(**{**self._convert, **chosen})
             return csv.read_csv(open_file(), options, self._parse, conversion)
+
+        def read(chosen: Mapping[str, Any]) -> pa.Table:
+            if not self._nulls:
+                return read_as(chosen)
+            return self._by_nulls(read_as, chosen)
 
         def again() -> None:
             # Arrow counts lines on one thread only.
@@ -204,7 +266,28 @@ class CsvReader:
             read({"column_types": self._types})
 
         with self._naming_lines(again):
-            return with_pandas_types(read, self._types, open_file(), "read_csv")
+            table = with_pandas_types(read, self._types, open_file(), "read_csv")
+        if any(pa.types.is_binary(kind) for kind in table.schema.types):
+            # Arrow's type of texts that are not in the encoding: raises.
+            content_of_text(self._text).decode("utf-8")
+        return table
+
+    def _by_nulls(
+        self, read: Callable[[Mapping[str, Any]], pa.Table], chosen: Mapping[str, Any]
+    ) -> pa.Table:
+        """The columns, read once for each list of texts that stand for missing values."""
+        asked = chosen.get("include_columns") or self._convert["include_columns"]
+        names = asked or self._found.labels
+        groups: dict[tuple[str, ...] | None, list[str]] = {}
+        for name in names:
+            words = self._nulls.get(name)
+            groups.setdefault(None if words is None else tuple(words), []).append(name)
+        columns: dict[str, Any] = {}
+        for words, own in groups.items():
+            nulls = {"null_values": words, "strings_can_be_null": words != ()}
+            part = read({**chosen, **({} if words is None else nulls), "include_columns": own})
+            columns |= dict(zip(own, part.columns, strict=True))
+        return pa.table([columns[name] for name in names], names=names)
 
     def _first_bad_line(self) -> None:
         options = csv.ReadOptions(
@@ -229,6 +312,8 @@ class CsvReader:
                     error = found
             if "Empty CSV file" in str(error):
                 raise pd.errors.EmptyDataError("No columns to parse from file") from None
+            if "invalid UTF8" in str(error):
+                content_of_text(self._text).decode("utf-8")
             found = parse_error(error, self._text.name)
             raise ShortLineError(*found.args) if is_short_line(str(error)) else found from None
 
@@ -265,6 +350,7 @@ class CsvReader:
         table = with_numbers_for_nulls(table, self._types, self._families)
         if values.thousands:
             table = with_thousands(table, values.thousands, self._style.decimal, self._types)
+        table = with_categories(table, self._categories)
         table = with_times(table, self._times, values.date_format, dayfirst=values.dayfirst)
         with naming_files("read_csv", self._text.name):
             rows, labels = table_of_arrow(table, self._layout, backend=self._families)
@@ -273,6 +359,9 @@ class CsvReader:
         return self._labelled(FrameBase.frame_class._of(rows, labels))
 
     def _labelled(self, frame: Any) -> Any:
+        for name, function in self._converters.items():
+            if name in frame._labels:
+                frame[name] = self._converted(frame[name].to_pandas(), function)
         if self._given:
             frame = frame.set_axis([self._given.get(one, one) for one in frame.columns], axis=1)
         by = self._index_col
@@ -284,6 +373,9 @@ class CsvReader:
             for one in listed(by)
         ]
         frame = frame.set_index(labels if isinstance(by, (list, tuple)) else labels[0])
+        if self._found.unnamed and self._given:
+            # Beside names for labels, numbers were objects.
+            frame = frame.set_axis(list(frame.columns), axis=1)
         # Labels of rows have the dtype that pandas infers from objects.
         frame = self._with_objects(frame)
         index, unnamed = frame._table.index, self._found.unnamed
@@ -291,7 +383,35 @@ class CsvReader:
             index.named([None if name in unnamed else name for name in index.names])
         )
 
+    def _converted(self, texts: pd.Series, function: Callable[[str], object]) -> pd.Series:
+        """The results of a converter; texts among them may still stand for missing values."""
+        found = pd.Series([function(text) for text in texts], dtype=object, index=texts.index)
+        found = found.infer_objects()
+        if not isinstance(found.dtype, pd.StringDtype):
+            return found
+        given = None if self._has_own_nulls else self._style.na_values
+        return found.mask(found.isin(self._style.nulls(given)))
+
     def _with_objects(self, frame: Any) -> Any:
         objects = [self._given.get(name, name) for name in self._objects]
         objects = [label for label in objects if label in frame._labels]
         return frame.astype(dict.fromkeys(objects, object)) if objects else frame
+
+
+def _names_of_all(
+    names: Any, num_columns: int, usecols: Any, index_col: object
+) -> tuple[list[Any], list[str]]:
+    """Names for all columns of a file that may have more columns than names, and those made up.
+
+    As in pandas, the names are those of the columns that `usecols` lists by position, or else of
+    the last columns, unless `index_col` is False.
+    """
+    given = list(names)
+    extra = [f"{_EXTRA}{at}" for at in range(num_columns - len(given))]
+    if usecols is None or callable(usecols) or not extra:
+        return ([*given, *extra] if index_col is False else [*extra, *given]), extra
+    used = list(usecols)
+    if len(used) != len(given) or not all(isinstance(one, int) for one in used):
+        raise ValueError("Number of passed names did not match number of header fields in the file")
+    of_used, of_others = iter(given), iter(extra)
+    return [next(of_used if at in used else of_others) for at in range(num_columns)], extra

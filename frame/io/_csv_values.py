@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values of a CSV file that Arrow does not parse: times in other formats, and thousands."""
+"""Values of a CSV file that Arrow does not parse: times in other formats, thousands, categories."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..table._arguments import listed
+from ..table._untyped import untyped_pandas as _pandas
+from ._csv_options import FALSE_WORDS, TRUE_WORDS
 
 # pyarrow.compute has no types.
 _compute: Any = pc
+_BOOLS = dict.fromkeys(TRUE_WORDS, True) | dict.fromkeys(FALSE_WORDS, False)
 
 
 def columns_of_times(parse_dates: object, labels: Sequence[object], index_col: object) -> list[Any]:
@@ -82,6 +86,44 @@ def with_thousands(
             table = table.set_column(at, field.name, numbers)
             break
     return table
+
+
+def with_categories(table: pa.Table, dtypes: Mapping[str, pd.CategoricalDtype]) -> pa.Table:
+    """The table with columns of text as categories: numbers if all their words are."""
+    for label, dtype in dtypes.items():
+        at = table.schema.get_field_index(label)
+        if at >= 0:
+            categories = pa.Array.from_pandas(_category(table.column(at), dtype))
+            table = table.set_column(at, label, categories)
+    return table
+
+
+def _category(texts: pa.ChunkedArray, dtype: pd.CategoricalDtype) -> Any:
+    encoded: Any = _compute.dictionary_encode(texts.combine_chunks())
+    words = pd.Series(encoded.dictionary.to_pandas(), dtype="str")
+    categories = _pandas.Categorical(_as_values(words, dtype.categories))
+    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    of_rows = np.append(categories.codes, np.int8(-1))[codes]
+    found = _pandas.Categorical.from_codes(of_rows, categories.categories)
+    if dtype.categories is None:
+        return found
+    return found.set_categories(dtype.categories, ordered=dtype.ordered)
+
+
+def _as_values(words: pd.Series, known: Any) -> Any:
+    """The words as values of the dtype of categories; without any, as numbers if all are."""
+    if known is None or pd.api.types.is_numeric_dtype(known.dtype):
+        if known is not None and pd.api.types.is_bool_dtype(known.dtype):
+            return words.map(_BOOLS)
+        try:
+            return pd.to_numeric(words)
+        except ValueError:
+            if known is not None:
+                return pd.to_numeric(words, errors="coerce")
+            return words.map(_BOOLS) if words.isin(list(_BOOLS)).all() else words
+    if known.dtype.kind == "M":
+        return pd.to_datetime(words, errors="coerce")
+    return pd.to_timedelta(words, errors="coerce") if known.dtype.kind == "m" else words
 
 
 def _is_text(kind: pa.DataType) -> bool:

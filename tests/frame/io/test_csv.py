@@ -35,11 +35,6 @@ def test_words_for_missing_values_and_names():
     assert read["s"].to_pandas().isna().tolist() == [True, False]
 
 
-def test_a_category_is_no_dtype_of_a_file():
-    with pytest.raises(NotImplementedError, match="read_csv: dtype must not be a category"):
-        read_csv(io.StringIO("x\na\n"), dtype={"x": "category"})
-
-
 def test_labels_of_selected_rows_are_left_out(tmp_path):
     frame = JaxFrame(FRAME)
     for rows, expected in ((frame[1:], FRAME[1:]), (frame[::2], FRAME[::2])):
