@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -130,6 +130,8 @@ class HostObjects:
     """Host objects, one per row of the original column. Compared by identity."""
 
     __slots__ = ("_found", "values")
+    # What stands for a missing value.
+    missing: ClassVar[float | None] = np.nan
 
     def __init__(self, values: np.ndarray):
         self.values: np.ndarray = values
@@ -148,9 +150,9 @@ class HostObjects:
         return self._found[find]
 
     def take(self, codes: np.ndarray) -> np.ndarray:
-        """Decodes codes; negative codes become NaN."""
+        """Decodes codes; negative codes become `missing`."""
         values = np.append(self.values, np.empty(1, object))
-        values[-1] = np.nan
+        values[-1] = self.missing
         return values[np.asarray(codes)]
 
 
@@ -163,6 +165,8 @@ class ArrowObjects(HostObjects):
     """
 
     __slots__ = ("arrow", "shows_arrow")
+    # As in pandas, which has it from Arrow.
+    missing = None
 
     def __init__(self, arrow: pa.Array, shows_arrow: bool = False):
         super().__init__(arrow.to_pandas().to_numpy(object))

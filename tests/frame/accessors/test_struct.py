@@ -4,6 +4,7 @@
 import jax
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from frame_parity import assert_same
 from jaxframes.frame import JaxSeries, concat, from_arrow, read_parquet
@@ -62,3 +63,15 @@ def test_dicts_of_python():
         dicts.struct.field("z")
     with pytest.raises(AttributeError, match=r"Can only use the '\.struct' accessor with structs"):
         JaxSeries([1]).struct  # noqa: B018
+
+
+def test_missing_structs_are_none(tmp_path):
+    pq.write_table(TABLE, tmp_path / "records.parquet")
+    expected = pd.read_parquet(tmp_path / "records.parquet")
+    ours = read_parquet(tmp_path / "records.parquet")
+    for name in ("s", "m"):
+        assert_same(ours[name], expected[name])
+    assert_same(
+        ours.s.map(lambda one: one["a"] if one else None),
+        expected.s.map(lambda one: one["a"] if one else None),
+    )
