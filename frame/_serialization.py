@@ -36,8 +36,8 @@ _CONSTRUCTORS = {
         "_unpickle_timestamp",
     },
     "pyarrow": {
-        "_restore_array", "decimal128", "dictionary", "field", "large_list", "list_", "py_buffer",
-        "struct", "timestamp", "type_for_alias",
+        "_restore_array", "binary", "decimal128", "decimal256", "dictionary", "field", "large_list",
+        "list_", "py_buffer", "struct", "timestamp", "type_for_alias",
     },
 }  # fmt: skip
 

@@ -127,21 +127,27 @@ class UnencodedStrings(Dictionary):
 
 
 class HostObjects:
-    """Host objects, one per row of the original column. Compared by identity."""
+    """Host objects, one per row of the original column. Compared by identity.
 
-    __slots__ = ("_found", "values")
+    Attributes:
+        values: the objects.
+        arrow_type: the type of Arrow that they came from, such as that of decimals or dates.
+    """
+
+    __slots__ = ("_found", "arrow_type", "values")
     # What stands for a missing value.
     missing: ClassVar[float | None] = np.nan
 
-    def __init__(self, values: np.ndarray):
+    def __init__(self, values: np.ndarray, arrow_type: pa.DataType | None = None):
         self.values: np.ndarray = values
+        self.arrow_type = arrow_type
         self._found: dict[Any, Any] = {}
 
     def __len__(self) -> int:
         return len(self.values)
 
     def __reduce__(self) -> Any:
-        return HostObjects, (self.values,)
+        return HostObjects, (self.values, self.arrow_type)
 
     def once(self, find: Callable[[np.ndarray], Found]) -> Found:
         """What a function finds in the objects, found once."""
@@ -169,7 +175,7 @@ class ArrowObjects(HostObjects):
     missing = None
 
     def __init__(self, arrow: pa.Array, shows_arrow: bool = False):
-        super().__init__(arrow.to_pandas().to_numpy(object))
+        super().__init__(arrow.to_pandas().to_numpy(object), arrow.type)
         self.arrow, self.shows_arrow = arrow, shows_arrow
 
     def __reduce__(self) -> Any:

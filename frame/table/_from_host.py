@@ -190,7 +190,12 @@ def _from_arrow(
     if is_list(kind):
         form = ListType("array", shown_type(kind))
         return lists_from_arrow(values, form, capacity, layout, name, column_from)
-    return column_from(values.to_pandas(), capacity, layout, name)
+    column = column_from(values.to_pandas(), capacity, layout, name)
+    objects = column.type.dictionary
+    if column.kind != "object" or not isinstance(objects, HostObjects):
+        return column
+    typed = dataclasses.replace(column.type, dictionary=HostObjects(objects.values, kind))
+    return dataclasses.replace(column, type=typed)
 
 
 def _from_records(

@@ -92,7 +92,8 @@ def _joined(dictionaries: Sequence[Any], values: Sequence[np.ndarray]) -> HostOb
             return ArrowObjects(
                 pa.concat_arrays([one.arrow for one in dictionaries]), first.shows_arrow
             )
-    return HostObjects(np.concatenate(values))
+    types = {one.arrow_type for one in dictionaries}
+    return HostObjects(np.concatenate(values), types.pop() if len(types) == 1 else None)
 
 
 def joined_objects(columns: Sequence[Column]) -> tuple[Column, ...]:

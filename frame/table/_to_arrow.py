@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ._column import NAT, Column
 from ._counted import arrow_of_counts
-from ._dictionary import ArrowObjects
+from ._dictionary import ArrowObjects, HostObjects
 from ._to_host import host_array
 from ._zones import arrow_zone
 
@@ -37,11 +37,12 @@ def arrow_of(column: Column, rows: slice, name: Hashable) -> pa.Array:
         case "timedelta":
             return pa.array(data, pa.int64(), mask=data == NAT).cast(pa.duration(column.type.unit))
         case "object":
-            assert column.type.dictionary is not None
-            if isinstance(column.type.dictionary, ArrowObjects):
-                return column.type.dictionary.arrow_of(data)
+            objects = column.type.dictionary
+            assert isinstance(objects, HostObjects)
+            if isinstance(objects, ArrowObjects):
+                return objects.arrow_of(data)
             try:
-                return pa.array(column.type.dictionary.take(data), from_pandas=True)
+                return pa.array(objects.take(data), objects.arrow_type, from_pandas=True)
             except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
                 raise TypeError(
                     f"to_arrow: column {name!r} must have objects of one type, got {error}. "

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
+import pickle
+from datetime import date, time
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 from frame_examples import mixed_frame
-from jaxframes.frame import JaxFrame, JaxSeries, from_arrow, from_jax, from_pandas
+from jaxframes.frame import JaxFrame, JaxSeries, concat, from_arrow, from_jax, from_pandas
 from jaxframes.shardings import make_mesh, row_sharded
 
 
@@ -129,3 +133,30 @@ def test_a_name_of_the_columns_stays_with_its_frame():
     JaxFrame(table).to_pandas().columns.name = "second"
     assert JaxFrame(table).columns.name is None
     assert JaxFrame(table).to_pandas().columns.name is None
+
+
+TYPED = [
+    pa.array([Decimal("1.25"), None, Decimal("-3.5")], pa.decimal128(10, 2)),
+    pa.array([Decimal("1.25"), None, Decimal(10) ** 37], pa.decimal256(40, 2)),
+    pa.array([time(1, 2, 3), None, time(0)], pa.time32("s")),
+    pa.array([time(1, 2, 3), None, time(0)], pa.time32("ms")),
+    pa.array([time(1, 2, 3), None, time(0)], pa.time64("ns")),
+    pa.array([date(2020, 1, 2), None, date(1969, 1, 1)], pa.date64()),
+    pa.array([b"ab", None, b"cd"], pa.binary(2)),
+    pa.array([b"ab", None, b"c"], pa.large_binary()),
+]
+
+
+@pytest.mark.parametrize("values", TYPED, ids=lambda values: str(values.type))
+def test_objects_keep_the_type_of_arrow(values, tmp_path):
+    table = pa.table({"k": [2, 1, 3], "c": values})
+    frame = from_arrow(table)
+    pd.testing.assert_frame_equal(frame.to_pandas(), table.to_pandas())
+    assert frame.to_arrow()["c"].equals(table["c"])
+    assert frame.sort_values("k").to_arrow()["c"].equals(table.sort_by("k")["c"])
+    assert frame[frame.k > 9].to_arrow()["c"].type == values.type
+    assert concat([frame, frame]).to_arrow()["c"].equals(pa.concat_tables([table, table])["c"])
+    restored = pickle.loads(pickle.dumps(frame.c._only.type.dictionary))
+    assert restored.arrow_type == values.type
+    # Other objects beside them have the type of all.
+    assert frame.c.fillna("none").to_pandas().tolist()[1] == "none"
