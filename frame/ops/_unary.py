@@ -19,7 +19,7 @@ from ..table._distinct_values import through_values
 from ..table._dtypes import wide
 from ..table._host_column import computed_values
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
-from ..table._object_functions import evaluate_each
+from ..table._object_functions import as_objects, evaluate_each
 from ..table._table import Count
 from ..table._take import missing_elsewhere
 from ..table._tracing import is_traced
@@ -41,7 +41,8 @@ def change(op: str, column: Column, num_rows: Count) -> Column:
         return of_family(changed.with_arrays((changed.data, column.valid)), column.family)
     if column.is_bool and column.valid is not None:
         if op == "invert" and not is_traced(column.valid):
-            raise TypeError("bad operand type for unary ~: 'float'")
+            # As in pandas, they are objects: a missing one raises, and the others are integers.
+            return evaluate_each(as_objects(column, num_rows, op), num_rows, operator.invert, op)
         if op == "neg":
             column = Column(column.data.astype(wide(np.int64)), column.valid)
     if op != "invert":

@@ -250,3 +250,14 @@ def test_other_levels_of_labels_are_refused(names):
             operator.add(left, right)
         with pytest.raises(NotImplementedError, match="the same levels"):
             left.align(right)
+
+
+def test_bools_with_holes_are_inverted_as_objects():
+    table = pa.table({"b": [True, None, False], "x": [1, 2, 3]})
+    ours, pandas = JaxFrame.from_arrow(table), table.to_pandas()
+    for rows in (slice(0, 0), slice(0, 1), slice(2, 3)):
+        assert_same(~ours.iloc[rows].b, ~pandas.iloc[rows].b)
+    assert_same(~ours[ours.x != 2].b, ~pandas[pandas.x != 2].b)
+    for frame in (ours, pandas):
+        with pytest.raises(TypeError, match="bad operand type for unary ~"):
+            _ = ~frame.b
