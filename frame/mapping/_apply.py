@@ -20,11 +20,12 @@ from ..table._column_labels import Labels
 from ..table._dtypes import narrowed, wide
 from ..table._exact_trace import exact_trace, passes_missing
 from ..table._layout import Layout
-from ..table._ndframe import FrameBase, SeriesBase
+from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._number_bounds import Rules
 from ..table._suggestions import the_columns
 from ..table._table import Count, Table, is_row
 from ..table._take import any_missing, missing_elsewhere
+from ..table._tracing import is_traced
 from ..table._types import Axis, Function, Options
 from ..table._user_functions import (
     UntraceableError,
@@ -335,10 +336,22 @@ class FrameApply(FrameBase):
                 lambda: self._called_for_rows(func, raw, result_type, args, kwargs),
                 is_traced=self._is_traced,
             )
+        if not callable(func):
+            whole: Any = self
+            return whole.agg(func, axis, *args, **kwargs)
+        if raw and has_host(self._is_traced):
+            return self._called_for_rows(func, raw, result_type, args, kwargs, axis=0)
         results = [func(column, *args, **kwargs) for _, column in self.items()]
-        return self._of_columns(results)
+        return self._of_columns(results, result_type)
 
-    def _of_columns(self, results: list[Any]) -> Any:
+    def _of_columns(self, results: list[Any], result_type: object) -> Any:
+        is_in_trace = self._is_traced or is_traced(
+            [one._table if isinstance(one, NDFrame) else one for one in results]
+        )
+        if has_host(is_in_trace) and not (
+            result_type != "broadcast" and (_are_scalars(results) or self._have_these_rows(results))
+        ):
+            return self._combined_by_pandas(results, result_type)
         if results and all(isinstance(one, SeriesBase) for one in results):
             table = results[0]._table
             return self._make_frame([one._only for one in results], self._labels, table)
@@ -351,14 +364,36 @@ class FrameApply(FrameBase):
             return self.series_class(jnp.stack(numbers), index=self._labels.index)
         return self.series_class(narrowed(pd.Series(results, index=self._labels.index)))
 
+    def _have_these_rows(self, results: list[Any]) -> bool:
+        """Whether all results are series with the index labels of this frame."""
+        if not results or not all(isinstance(one, SeriesBase) for one in results):
+            return False
+        table = self._table
+        if all(one._table.index is table.index for one in results):
+            return all(one._table.num_rows_on_host == table.num_rows_on_host for one in results)
+        labels: Any = self.index
+        return all(len(one) == len(labels) and one.index.equals(labels) for one in results)
+
+    def _combined_by_pandas(self, results: list[Any], result_type: object) -> Any:
+        """Aligns the results of the columns by label, or makes rows of lists, as pandas does."""
+        found = iter([as_pandas(one) for one in results])
+        rows: Any = self.to_pandas()
+        return as_frames(rows.apply(lambda _: next(found), result_type=result_type), self.sharding)
+
     def _called_for_rows(
-        self, func: Function, raw: bool, result_type: object, args: tuple[Any, ...], kwargs: Options
+        self,
+        func: Function,
+        raw: bool,
+        result_type: object,
+        args: tuple[Any, ...],
+        kwargs: Options,
+        axis: int = 1,
     ) -> Any:
         def call(row: object, *args: object, **kwargs: Options) -> Any:
             return as_pandas(func(row, *args, **kwargs))
 
         rows: Any = self.to_pandas()
-        found = rows.apply(call, 1, raw, result_type, args, **kwargs)
+        found = rows.apply(call, axis, raw, result_type, args, **kwargs)
         return as_frames(found, self.sharding)
 
     def _traced_over_rows(
@@ -400,6 +435,17 @@ class FrameApply(FrameBase):
         common = _row_dtype([np.dtype(part.dtype) for part in parts], False)
         parts = [part if common is None else part.astype(common) for part in parts]
         return self._make_frame([Column(part) for part in parts], Labels(labels))
+
+
+def _are_scalars(results: list[Any]) -> bool:
+    return all(
+        one is None or isinstance(one, (str, bytes)) or (np.ndim(one) == 0 and _is_atom(one))
+        for one in results
+    )
+
+
+def _is_atom(value: object) -> bool:
+    return pd.api.types.is_scalar(value) or isinstance(value, jax.Array)
 
 
 def _exact_of_rows(columns: list[Column], call: Any, dtype: Any, table: Table) -> Function:

@@ -137,16 +137,20 @@ class SeriesMap(SeriesBase, Replace):
         func: object,
         args: tuple[object, ...] = (),
         engine: str | None = None,
+        by_row: object = "compat",
         **kwargs: object,
     ) -> Any:
         """Applies a function to each value, or a method or NumPy function by name; see `map`.
 
-        If a function that runs on the host returns series, the result is a frame.
+        With `by_row=False` a function gets the series. If a function that runs on the host returns
+        series, the result is a frame.
         """
         if isinstance(func, str):
             return apply_one(self, func, args, kwargs)
         if not callable(func):
             return self.agg(func)
+        if by_row is False:
+            return func(self, *args, **kwargs)
         if isinstance(func, np.ufunc):
             return apply_one(self, func, args, kwargs)
 

@@ -16,7 +16,7 @@ from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._to_host import no_rows
 from ..table._tracing import is_traced
 from ..table._types import Axis, Options
-from ..table._user_functions import is_of_numpy, known_reduction
+from ..table._user_functions import has_host, is_of_numpy, known_reduction
 from ._results import result_type, table_of_frame, table_of_series, traced_table
 
 
@@ -92,6 +92,8 @@ def transformed(of: NDFrame, func: object, args: object, rest: object) -> Any:
         raise NotImplementedError("transform: func must be one function. Call each on its own.")
     if isinstance(func, str) and not hasattr(of, func) and not hasattr(np, func):
         raise ValueError(f"Transform function failed: unknown method {func!r}")
+    if callable(func) and has_host(of._is_traced) and _method_of(func, of) is None:
+        return _transformed_by_user(of, func, args, rest)
     result = apply_one(of, func, args, rest)
     keeps = isinstance(result, NDFrame) and result._table.capacity == of._table.capacity
     if keeps and not is_traced(result._table.num_rows, of._table.num_rows):
@@ -99,6 +101,29 @@ def transformed(of: NDFrame, func: object, args: object, rest: object) -> Any:
     if not keeps:
         raise ValueError("Function did not transform")
     return result
+
+
+def _transformed_by_user(of: Any, func: Any, args: Any, rest: Any) -> Any:
+    """The result of `apply`, or of a function that fails there; its index labels are the same."""
+    try:
+        result = of.apply(func, args=args, **rest)
+    except Exception:
+        try:
+            result = func(of, *args, **rest)
+        except TypeError:
+            raise
+        except Exception as error:
+            raise ValueError("Transform function failed") from error
+    if not isinstance(result, NDFrame) or not _have_equal_index(result, of):
+        raise ValueError("Function did not transform")
+    return result
+
+
+def _have_equal_index(result: Any, of: Any) -> bool:
+    ours, theirs = result._table, of._table
+    if ours.index is theirs.index:
+        return ours.num_rows_on_host == theirs.num_rows_on_host
+    return bool(result.index.equals(of.index))
 
 
 class Transformation(NDFrame):
@@ -116,7 +141,8 @@ class Transformation(NDFrame):
             if not isinstance(result, FrameBase) or result.shape != frame.shape:
                 raise ValueError("Function did not transform")
             return result
-        if isinstance(self, SeriesBase) or isinstance(func, str):
+        is_called = callable(func) and has_host(self._is_traced) and _method_of(func, self) is None
+        if isinstance(self, SeriesBase) or isinstance(func, str) or is_called:
             return transformed(self, func, args, rest)
         frame: Any = self
         positions, columns = [], []
@@ -232,6 +258,13 @@ class FrameAggregation(Transformation, FrameBase):
             _in_family(self._series_at(position).agg(func, 0, *args, **named), column, func)
             for position, column in enumerate(self._table.columns)
         ]
+        if (
+            callable(func)
+            and has_host(self._is_traced)
+            and any(map(pd.api.types.is_list_like, results))
+        ):
+            frame: Any = self
+            return frame._of_columns(results, None)
         return self._joined(results, self._labels.index)
 
     aggregate = agg

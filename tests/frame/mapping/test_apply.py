@@ -204,3 +204,59 @@ def test_rows_that_one_trace_does_not_stand_for():
     assert_same_error(lambda f: f.apply(lambda r: r[5], axis=1, raw=True), twice)
     bools = pd.DataFrame({"a": [True, False], "b": [True, True]})
     assert_parity(lambda f: f.apply(lambda r: r.a + r.b, axis=1), bools, ways=["eager"])
+
+
+COLUMNS = {
+    "counts": lambda c: c.value_counts(),
+    "dropped": lambda c: c.dropna(),
+    "sorted series": lambda c: c.sort_values(),
+    "masked": lambda c: c[c > 1],
+    "largest": lambda c: c.nlargest(2),
+    "group sizes": lambda c: c.groupby(c).size(),
+    "reversed": lambda c: c.iloc[::-1],
+    "head": lambda c: c.head(2),
+    "described": lambda c: c.describe(),
+    "relabelled": lambda c: c.reset_index(drop=True),
+    "list": lambda c: c.tolist(),
+    "sorted list": sorted,
+    "unique": lambda c: c.unique(),
+    "array": lambda c: c.values,
+    "doubled": lambda c: c * 2,
+    "sum": lambda c: c.sum(),
+    "name": lambda c: c.name,
+    "length": len,
+    "dict": lambda c: {"q": 1},
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_results_of_columns_are_aligned_by_label(name):
+    function = COLUMNS[name]
+    for frame in (
+        pd.DataFrame({"a": [3, 1, 2, 1], "b": [1.0, np.nan, 5.0, 1.0]}, index=[10, 11, 12, 13]),
+        pd.DataFrame({"a": [3, 1, 2], "b": [4, 5, 6]}),
+    ):
+        for each in (
+            lambda f: f.apply(function),
+            lambda f: f.apply(function, result_type="broadcast"),
+            lambda f: f.apply(function, raw=True),
+            lambda f: f.a.apply(function, by_row=False),
+            lambda f: f.transform(function),
+            lambda f: f.b.transform(function),
+        ):
+            _same_or_error(each, frame)
+        if name not in ("sum", "name", "length", "dict"):
+            assert_parity(lambda f: f.agg(function), frame, ways=["eager"])
+
+
+def test_results_of_columns_of_strings_are_aligned_by_label():
+    texts = pd.DataFrame({"a": ["x", "y", "x"], "b": ["x", "x", "z"]})
+    assert_parity(lambda f: f.apply(lambda c: c.value_counts()), texts, ways=["eager"])
+    assert_parity(lambda f: f.apply(type(f.a).value_counts), texts, ways=["eager"])
+
+
+def test_several_functions_of_columns_reduce_them():
+    frame = pd.DataFrame({"a": [3, 1, 2], "b": [4.0, 5.0, np.nan]})
+    for functions in (["sum", "max"], {"a": "sum", "b": "max"}, [np.sum, "max"]):
+        assert_parity(lambda f, one=functions: f.apply(one), frame, ways=["eager"])
+    assert_parity(lambda f: f.apply(np.sum, raw=True), frame, ways=["eager"])

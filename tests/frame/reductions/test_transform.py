@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """transform."""
 
+import pandas as pd
 import pytest
 from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same_error, on_device
@@ -39,3 +40,18 @@ def test_rows_must_stay():
     assert_same_error(lambda s: s.transform(lambda s: s.sum()), FRAME["k"])
     with pytest.raises(NotImplementedError, match="one function"):
         on_device(FRAME).transform(["abs", "cumsum"])
+
+
+def test_a_function_is_one_of_values_or_of_the_series():
+    series = pd.Series([1, 2, 0, -3])
+    functions = (
+        lambda v: 1 / v, lambda v: v - v.mean(), lambda v: 1, lambda v: v * 2, lambda v: 2.0**v,
+    )  # fmt: skip
+    for function in functions:
+        assert_parity(lambda s, f=function: s.transform(f), series, ways=["eager"])
+        if function is not functions[2]:
+            frame = series.to_frame("x")
+            assert_parity(lambda d, f=function: d.transform(f), frame, ways=["eager"])
+    # As integers these raise, and those of Python do not.
+    assert_parity(lambda s: s.transform(lambda v: 2**v), series, ways=["eager"])
+    assert_same_error(lambda d: d.transform(lambda v: 2**v), series.to_frame("x"))
