@@ -7,7 +7,7 @@ from ..table._column import Column
 from ..table._column_labels import Labels
 from ..table._tracing import is_traced
 from ..table._types import Function
-from ..table._user_functions import as_frames, by_engine
+from ..table._user_functions import as_frames, by_engine, has_host
 from ._base import GroupByBase
 from ._by_host import called_with_frames, groups_on_host, reduced_on_host
 from ._recorded import GroupColumn, GroupValue, rows_of, traced_over_groups, value_of
@@ -18,6 +18,10 @@ def _called(
     grouped: GroupByBase, caller: str, how: UserFunction, trace: Function, on_host: Function
 ) -> Any:
     is_in_trace = grouped._groups.is_traced or is_traced(grouped._table)
+    has_choice = how.engine is None and caller != "agg" and has_host(is_in_trace)
+    if has_choice and not int(grouped._groups.count):
+        # pandas calls the function with no rows, or not at all.
+        return on_host()
     return by_engine(
         caller, how.engine, trace, on_host, is_traced=is_in_trace, function=how.function
     )
@@ -121,5 +125,8 @@ class GroupByApply(GroupByBase):
             return self._made([traced._column], self._table)
         if not self._options.as_index:
             traced._trace.refuse("as_index=False")
+        is_in_trace = self._groups.is_traced or is_traced(self._table)
+        if traced._column.is_nullable and has_host(is_in_trace) and how.engine is None:
+            traced._trace.refuse("values of a nullable dtype, of which pandas infers another one,")
         name = self._labels[0] if self._is_series else None
         return self._one_each([traced._column], Labels.of([name]), as_series=True)

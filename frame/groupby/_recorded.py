@@ -310,8 +310,9 @@ def rows_of(traced: GroupColumn | GroupValue) -> Column:
     if not of._grouped.may_drop:
         return column
     valid = of._groups.segments.ids >= 0
-    if column.valid is not None:
-        valid = valid & column.valid
+    if column.can_miss:
+        # Without a mask a missing float of a nullable dtype is a NaN.
+        valid = valid & column.present()
     return settled(Column(column.data, valid, column.type), of._table.num_rows)
 
 

@@ -17,6 +17,7 @@ from ..table._arguments import check_flag
 from ..table._column import Column, missing_rows
 from ..table._dtypes import narrowed
 from ..table._from_host import index_from
+from ..table._function_effects import calls_differ
 from ..table._ndframe import NDFrame
 from ..table._row_index import RowIndex
 from ..table._sort import sort_rows
@@ -131,6 +132,8 @@ class Resampler(BinReductions):
                 )
             return self._labelled(result, [])
 
+        if engine is None and any(map(calls_differ, _functions(func, kwargs))):
+            return on_host()
         return by_engine("resample", engine, trace, on_host, is_traced=False)
 
     aggregate = agg

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """groupby.transform."""
 
+import random
+
 import numpy as np
 import pandas as pd
 from frame_examples import mixed_frame
@@ -40,3 +42,41 @@ def test_wrong_uses_are_pandas_errors():
     frame = mixed_frame()[["k", "x"]]
     assert "argmax" in assert_same_error(lambda f: f.groupby("k").transform("argmax"), frame)
     assert_same_error(lambda f: f.groupby("k").x.transform("max", bogus=1), frame)
+
+
+def test_missing_values_of_a_nullable_dtype_stay_missing():
+    frame = pd.DataFrame(
+        {"k": ["x", "x", "y", "y", "z"], "i": pd.array([1, None, 3, 4, 5], dtype="Int64")}
+    )
+    for dtype in ("Int64", "Float64"):
+        assert_parity(
+            lambda f: (
+                f.groupby("k").i.transform(lambda q: q - q.mean()),
+                f.groupby("k").i.transform(lambda q: q / q.std()),
+                f.groupby("k").transform(lambda q: q / q.sum()),
+            ),
+            frame.astype({"i": dtype}),
+            ways=["eager"],
+        )
+
+
+def test_functions_without_groups_give_what_pandas_gives():
+    for keys in ([None, None], [np.nan, np.nan]):
+        frame = pd.DataFrame({"k": keys, "x": [1, 2]})
+        assert_parity(
+            lambda f: f.groupby("k").x.transform(lambda q: q - q.mean()), frame, ways=["eager"]
+        )
+        assert_parity(lambda f: f.groupby("k").apply(lambda q: q.x.sum()), frame, ways=["eager"])
+        assert_same_error(lambda f: f.groupby("k").transform(lambda q: q - q.mean()), frame)
+    empty = pd.DataFrame({"k": [1, 2], "x": [1, 2]})[:0]
+    assert_parity(lambda f: f.groupby("k").apply(lambda q: q.x.sum()), empty, ways=["eager"])
+
+
+def test_each_group_draws_its_own_numbers():
+    frame = pd.DataFrame({"k": [1, 1, 2, 2], "x": [1, 2, 3, 4]})
+
+    def drawn(f):
+        random.seed(0)
+        return f.groupby("k").x.transform(lambda q: q + random.random())
+
+    assert_parity(drawn, frame, ways=["eager"])
