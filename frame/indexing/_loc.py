@@ -127,7 +127,7 @@ class LabelSelection(LevelSelection, RowSelection):
         if not len(selected):
             meant = resembling(rows, self.index)
             raise KeyError(rows if meant is None else f"{rows}. Did you mean {meant!r}?")
-        return selected if len(selected) > 1 else selected.to_pandas().iloc[0]
+        return selected if len(selected) > 1 else selected.iloc[0]
 
     def _of_host_labels(self, rows: object) -> Any:
         labels = self.index
@@ -138,7 +138,7 @@ class LabelSelection(LevelSelection, RowSelection):
             return self._sliced(position)
         if isinstance(position, np.ndarray):
             return self._filtered(position)
-        return self._taken([position]).to_pandas().iloc[0]
+        return self.iloc[position]
 
     def _of_list(self, labels: list[object]) -> Self:
         if not labels:

@@ -22,46 +22,50 @@ _STRINGS = "str"
 def one_row(of: Any, position: int) -> Any:
     """The row of a frame, or the value of a series, at a position, as pandas returns it.
 
-    Returns None unless the arrays are in the memory of the host, and the values are numbers,
-    strings or objects: pandas finds the dtype of others.
+    Returns None unless the arrays are in the memory of the host.
     """
     table: Table = of._table
     columns = table.columns
     if not columns or table.layout.mesh is not None:
         return None
     few = rows_on_host(columns)
-    if few is not None:
-        cells = [_cell(*one, position) for one in zip(columns, few, strict=True)]
-    elif _is_on_host(table):
-        cells = [_cell(column, stored_on_host(column.stored), position) for column in columns]
-    else:
-        return None
-    dtypes = tuple([dtype for _, dtype in cells])
-    if not all(map(_is_plain, dtypes)):
-        return None
-    if not isinstance(of, FrameBase):
+    if few is None:
+        if not _is_on_host(table):
+            return None
+        few = [stored_on_host(column.stored) for column in columns]
+    found = [_cell(column, rows, position) for column, rows in zip(columns, few, strict=True)]
+    cells = [cell for cell in found if cell is not None]
+    is_frame, is_known = isinstance(of, FrameBase), len(cells) == len(columns)
+    if is_known and not is_frame:
         return cells[0][0]
-    common = _common_dtype(dtypes)
+    common = _common_dtype(tuple([dtype for _, dtype in cells])) if is_known else None
     if not isinstance(common, np.dtype):
-        return None
+        # pandas finds the values and the dtype.
+        values = [to_host(_at(column, position), 1) for column in columns]
+        if not is_frame:
+            return pd.Series(values[0]).iloc[0]
+        found_row: Any = pd.DataFrame(dict(enumerate(values))).iloc[0]
+        found_row.index, found_row.name = of._labels.index, _label_at(table.index, position)
+        return found_row
     row = np.empty(len(cells), common)
     for number, (value, _) in enumerate(cells):
         row[number] = value
     return pd.Series(row, of._labels.index, common, _label_at(table.index, position))
 
 
-def _cell(column: Column, rows: HostArrays, position: int) -> tuple[Any, Any]:
-    """The value of one row, and pandas' dtype of the column; "str" for that of strings."""
-    kind = column.kind
-    if column.family is None and kind in ("number", "string"):
-        data, valid = rows
-        if kind == "string":
-            code, dictionary = data[position], column.stored.dictionary
-            return (dictionary.value_at(code) if code >= 0 else np.nan), _STRINGS
-        if valid is None and data.dtype.kind in "biufc":
-            return data[position], data.dtype
-    values = to_host(_at(column, position), 1)
-    return values[0], values.dtype
+def _cell(column: Column, rows: HostArrays, position: int) -> tuple[Any, Any] | None:
+    """The value of one row, and pandas' dtype of the column; "str" for that of strings.
+
+    None if a value in an array of pandas' dtype is not the one that pandas returns.
+    """
+    if column.family is not None or column.kind not in ("number", "string"):
+        return None
+    data, valid = rows
+    if column.kind == "string":
+        code, dictionary = data[position], column.stored.dictionary
+        return (dictionary.value_at(code) if code >= 0 else np.nan), _STRINGS
+    is_plain = valid is None and data.dtype.kind in "biufc"
+    return (data[position], data.dtype) if is_plain else None
 
 
 def _is_on_host(table: Table) -> bool:
@@ -94,13 +98,6 @@ def _label_at(index: RowIndex, position: int) -> Any:
         label = index.start + index.step * int(stored_on_host(positions)[0][position])
         return label_dtype()(label)
     return index.with_stored([_at(level, position) for level in index.stored]).to_pandas(1)[0]
-
-
-def _is_plain(dtype: Any) -> bool:
-    """Whether a value in an array of pandas' dtype is the one that pandas returns."""
-    if isinstance(dtype, np.dtype):
-        return dtype.kind in "biufcO"
-    return dtype == _STRINGS or type(dtype) is pd.StringDtype
 
 
 @functools.lru_cache(256)
