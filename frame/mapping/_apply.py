@@ -342,7 +342,7 @@ class FrameApply(FrameBase):
         if raw and has_host(self._is_traced):
             return self._called_for_rows(func, raw, result_type, args, kwargs, axis=0)
         results = [func(column, *args, **kwargs) for _, column in self.items()]
-        return self._of_columns(results, result_type)
+        return self._of_columns(results, result_type)._with_attrs_of(self)
 
     def _of_columns(self, results: list[Any], result_type: object) -> Any:
         is_in_trace = self._is_traced or is_traced(

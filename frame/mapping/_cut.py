@@ -15,6 +15,7 @@ from ..table._column import UNITS, Column, ColumnType, plain
 from ..table._dictionary import Dictionary
 from ..table._dtypes import cast_exactly, wide
 from ..table._ndframe import SeriesBase, as_series
+from ..table._object_functions import floats_of_objects, host_series
 from ..table._recode import renumbered
 from ..table._take import settled
 from ..table._to_host import no_rows
@@ -25,6 +26,9 @@ from ._bins import as_narrow, bins_of_values, interval_of_values
 
 # Untyped: the overloads of pandas' stubs are too narrow for our arguments.
 _pandas: Any = pd
+
+# pandas' names of objects that are real numbers, or none at all.
+_NUMBERS = ("integer", "floating", "mixed-integer-float", "boolean", "empty")
 
 
 @answered_at_once
@@ -163,6 +167,10 @@ def _answer(result: Any, edges: object, retbins: bool, is_of_host: bool) -> Any:
 def _values(x: Any, caller: str) -> Column:
     """The column of a series of times or real numbers, with bools as integers."""
     column = x._only
+    if column.kind == "object" and not is_traced(x):
+        kinds = pd.api.types.infer_dtype(host_series(column, x._table.num_rows), skipna=True)
+        if kinds in _NUMBERS:
+            column = floats_of_objects(column, x._table.num_rows)
     if column.type.is_time:
         return column
     if not column.is_numeric or column.dtype.kind == "c":

@@ -41,6 +41,29 @@ def host_series(column: Column, num_rows: Count) -> pd.Series:
     return pd.Series(values, dtype=values.dtype)
 
 
+def floats_of_objects(column: Column, num_rows: Count) -> Column:
+    """A column of objects as float64, as NumPy converts them: None is NaN.
+
+    The column itself if it is none of objects, or one of them is no number.
+    """
+    if column.kind != "object" or is_traced(column, num_rows):
+        return column
+    rows = host_series(column, num_rows)
+    try:
+        floats = rows.to_numpy().astype(np.float64)
+    except (TypeError, ValueError):
+        return column
+    return column_like(pd.Series(floats), column)
+
+
+def with_floats_of_objects(of: Any) -> Any:
+    """A frame or series with `floats_of_objects` of its columns."""
+    table = of._table
+    if all(column.kind != "object" for column in table.columns):
+        return of
+    return of._with_columns([floats_of_objects(one, table.num_rows) for one in table.columns])
+
+
 def column_like(results: pd.Series, like: Column) -> Column:
     """Converts a series of results, one for each row, to a column on the devices of another."""
     return column_of_results(results, "objects", like.capacity, layout_like(like.data))

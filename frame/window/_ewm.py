@@ -13,6 +13,7 @@ from ..table._column import Column, as_floats
 from ..table._dtypes import wide
 from ..table._layout import Layout
 from ..table._ndframe import NDFrame
+from ..table._object_functions import with_floats_of_objects
 from ..table._unsupported import LACKING, not_supported
 from ._ewm_scans import ScanPlan, weighted, weighted_pairs
 from ._paired_windows import PairedWindows, WindowRows
@@ -143,7 +144,7 @@ class ExponentialWindows(PairedWindows):
     def _numbers(self, method: str, numeric_only: bool) -> Any:
         if check_flag(numeric_only, "numeric_only") and self._of.ndim == 2:
             return without_bools(self._of)
-        return self._of
+        return with_floats_of_objects(self._of)
 
     def _check_numbers(self, of: NDFrame) -> None:
         _check_numbers(of)
@@ -163,7 +164,7 @@ class ExponentialWindows(PairedWindows):
         return np.asarray(alpha, wide(np.float64)), np.int32(max(min_periods, 1)), plan
 
     def _take(self, statistic: str, numeric_only: bool) -> Any:
-        of = without_bools(self._of) if numeric_only and self._of.ndim == 2 else self._of
+        of = self._numbers("", numeric_only)
         _check_numbers(of)
         of, segment_ids = self._segmented(of)
         data = tuple(as_floats(column).data for column in of._table.columns)

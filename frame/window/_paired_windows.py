@@ -14,6 +14,7 @@ from ..table._column import Array, Column
 from ..table._column_labels import Labels, common_name
 from ..table._dtypes import wide
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._object_functions import with_floats_of_objects
 from ..table._table import Table
 from ..table._take import resized
 from ._row_windows import RowWindows, without_bools
@@ -56,6 +57,8 @@ class PairedWindows(RowWindows):
             raise ValueError("other must be a DataFrame or Series")
         elif numeric_only and isinstance(other, FrameBase):
             other = without_bools(other)
+        else:
+            other = with_floats_of_objects(other)
         if not same_labels(of._table, in_capacity_of(other._table, of._table)):
             raise NotImplementedError(
                 f"{method}: both must have the same row labels, in the same order. Call align() "

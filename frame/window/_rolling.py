@@ -13,6 +13,7 @@ from ...primitives.staging import tiered
 from ..table._column import Array, Column
 from ..table._column_labels import Labels
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._object_functions import with_floats_of_objects
 from ..table._recode import without_missing
 from ..table._table import Count, is_row
 from ..table._tracing import at_once, is_traced
@@ -110,7 +111,7 @@ class Windows(WindowApply, WindowStatistics):
     def _numbers(self, method: str, numeric_only: bool) -> Any:
         if self._step != 1:
             raise NotImplementedError(f"step not implemented for {method}. Select rows first.")
-        return self._numeric(method) if numeric_only else self._of
+        return self._numeric(method) if numeric_only else with_floats_of_objects(self._of)
 
     def _check_numbers(self, of: NDFrame) -> None:
         for column, label in zip(of._table.columns, of._names, strict=True):
@@ -135,7 +136,7 @@ class Windows(WindowApply, WindowStatistics):
 
     def _rows(self, method: str, numeric_only: bool) -> tuple[Any, Array | None, Column | None]:
         """The rows to reduce in the order of windows, ids of segments, and times, or `on`."""
-        of = self._numeric(method) if numeric_only else self._of
+        of = self._numeric(method) if numeric_only else with_floats_of_objects(self._of)
         of, segment_ids, carried = self._in_order(of)
         if method != "count":
             for column, label in zip(of._table.columns, of._names, strict=True):

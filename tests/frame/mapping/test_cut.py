@@ -213,3 +213,17 @@ def test_bins_of_times_must_be_times():
 def test_a_bool_is_no_number_of_quantiles():
     with pytest.raises(ValueError, match=r"^`q` should be a positive integer .* got True"):
         qcut(JaxSeries([1, 2, 3]), True)
+
+
+@pytest.mark.parametrize("values", [[3, 1, 2, 5], [1.5, 2, 0.25], [2, 4, None, 8]])
+def test_objects_that_are_numbers(values):
+    series = pd.Series(values, dtype=object)
+    # pandas compares None, which fails.
+    known = series if None not in values else series.astype(float)
+    ours = on_device(series)
+    assert_same(
+        cut(ours, [0, 2, 6], labels=["a", "b"]), pd.cut(known, [0, 2, 6], labels=["a", "b"])
+    )
+    assert_same(qcut(ours, 2), pd.qcut(known, 2))
+    with pytest.raises(TypeError, match="must be of real numbers, got object"):
+        cut(on_device(pd.Series([1, "a"], dtype=object)), 2)

@@ -2,11 +2,12 @@
 """Windows with each combination of their options."""
 
 import itertools
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
 import pytest
-from frame_parity import Bound, assert_parity, assert_same, on_device
+from frame_parity import Bound, assert_parity, assert_same, assert_same_error, on_device
 
 nan, inf = np.nan, np.inf
 # Some missing, some infinite, some equal.
@@ -143,3 +144,21 @@ def test_powers_of_two_show_which_rows_a_window_holds():
         assert_parity(
             lambda s, w=width: s.rolling(w, min_periods=1, center=True, closed="neither").sum(), x
         )
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[1, 2, None, 4], ["1", "2", "5"], [True, False, True], [Decimal("1.5"), Decimal(2), None], []],
+)
+def test_objects_that_are_numbers_are_floats(values):
+    series = pd.Series(values, dtype=object)
+
+    def reduced(s):
+        pairs = s.rolling(3).corr(s), s.ewm(alpha=0.4).cov(s)
+        return s.rolling(2).sum(), s.expanding().mean(), s.ewm(alpha=0.5).mean(), *pairs
+
+    assert_parity(reduced, series, ways=["eager"], ulps=CLOSE)
+    assert_parity(lambda f: f.rolling(2).max(), pd.DataFrame({"a": series}), ways=["eager"])
+    for word in ("x", pd.NA):
+        mixed = pd.Series([1, word, 2], dtype=object)
+        assert_same_error(lambda s: s.rolling(2).sum(), mixed)
