@@ -140,7 +140,7 @@ class HostObjects:
 
     def __init__(self, values: np.ndarray, arrow_type: pa.DataType | None = None):
         self.values: np.ndarray = values
-        self.arrow_type = arrow_type
+        self.arrow_type: pa.DataType | None = arrow_type
         self._found: dict[Any, Any] = {}
 
     def __len__(self) -> int:
