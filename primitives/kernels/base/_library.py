@@ -24,8 +24,6 @@ TARGETS = (
     "jaxframes_flagged_rows_v1",
     "jaxframes_gather_rows_v1",
     "jaxframes_segmented_scan_v1",
-    "jaxframes_merge_scan_v1",
-    "jaxframes_window_moments_v1",
     "jaxframes_histogram_v1",
     "jaxframes_smallest_nodes_v1",
     "jaxframes_factorize_v1",
@@ -43,6 +41,8 @@ TARGETS = (
     "jaxframes_integer_range_v1",
     "jaxframes_pairwise_sum_v1",
     "jaxframes_sum_of_squared_distances_v1",
+    "jaxframes_merge_scan_v1",
+    "jaxframes_window_moments_v1",
 )
 _INT64, _INT32 = ctypes.c_int64, ctypes.c_int32
 LIBRARY = Library(

@@ -65,7 +65,7 @@ def test_options_are_those_of_pandas(text, options):
     assert_same(read_csv(io.StringIO(text), **options), expected)
 
 
-@pytest.mark.parametrize("options", FEW_NAMES, ids=str)
+@pytest.mark.parametrize("options", FEW_NAMES)
 def test_names_of_the_last_columns(options):
     with warnings.catch_warnings():
         # pandas warns of the columns that it leaves out.

@@ -447,8 +447,6 @@ void squared_distances(Bytes& bytes, Call& call) {
   X(jaxframes_flagged_rows_v1, flagged_rows)      \
   X(jaxframes_gather_rows_v1, gather_rows)        \
   X(jaxframes_segmented_scan_v1, segmented_scan)  \
-  X(jaxframes_merge_scan_v1, merge_scan)          \
-  X(jaxframes_window_moments_v1, window_moments)  \
   X(jaxframes_histogram_v1, histogram)            \
   X(jaxframes_smallest_nodes_v1, smallest_nodes)  \
   X(jaxframes_factorize_v1, factorize)            \
@@ -465,7 +463,9 @@ void squared_distances(Bytes& bytes, Call& call) {
   X(jaxframes_run_nunique_v1, run_nunique)        \
   X(jaxframes_integer_range_v1, integer_range)    \
   X(jaxframes_pairwise_sum_v1, pairwise_sum)      \
-  X(jaxframes_sum_of_squared_distances_v1, squared_distances)
+  X(jaxframes_sum_of_squared_distances_v1, squared_distances) \
+  X(jaxframes_merge_scan_v1, merge_scan)          \
+  X(jaxframes_window_moments_v1, window_moments)
 
 #define JAXFRAMES_DECLARE(name, describe) extern "C" XLA_FFI_Error* name(XLA_FFI_CallFrame*);
 JAXFRAMES_TARGETS(JAXFRAMES_DECLARE)

@@ -8,7 +8,7 @@ import random
 import sys
 from pathlib import Path
 
-NUM_TARGETS = 29
+NUM_TARGETS = 31
 PER_TARGET = 12
 
 
