@@ -12,6 +12,7 @@ import numpy as np
 
 from ._array_owners import are_any_deferred, orphans, readers, unwatch, watch
 from ._column import Array, Column
+from ._host_column import place_together
 from ._map_program import compute
 from ._nodes import Constant, Map, Node, Selected
 from ._selections import Selection
@@ -151,6 +152,7 @@ def forced_table(table: Table) -> Table:
     if not all(isinstance(column, Column) for column in columns):
         return table
     force(columns)
+    place_together([column.stored for column in columns])
     forced = tuple([column.forced() for column in columns])
     force_readers([*forced, *(inner for column in forced for inner in column.inner)])
     if all(new is old for new, old in zip(forced, columns, strict=True)):

@@ -7,7 +7,7 @@ calculate what needs no program: rows that only move, counts and extremes.
 """
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 import jax
@@ -162,6 +162,20 @@ def moved_column(like: Column, arrays: Any) -> Column:
     """A column as another one, with the stored arrays of other rows, of NumPy or of JAX."""
     is_on_host = isinstance(arrays[0], np.ndarray)
     return host_column(like, arrays) if is_on_host else like.moved(arrays)
+
+
+def place_together(columns: Iterable[Column]) -> None:
+    """Places the arrays of columns that are on the host in one call."""
+    on_host = dict.fromkeys(one for one in columns if type(one) is HostColumn)
+    waiting = [one for one in on_host if one._placed is None]
+    if len(waiting) < 2:
+        return
+    arrays = [array for column in waiting for array in column.rows if array is not None]
+    placed = iter(at_once(_placed, arrays))
+    for column in waiting:
+        data = next(placed)
+        valid = None if column.rows[1] is None else next(placed)
+        column.__dict__["_placed"] = Column(data, valid, column.type)
 
 
 def _placed(arrays: Sequence[np.ndarray]) -> list[jax.Array]:

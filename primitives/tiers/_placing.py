@@ -36,15 +36,18 @@ def on_device(arrays: Sequence[Any], *, may_compile: bool = True) -> list[jax.Ar
         `jax.device_put(arrays)`.
 
     Cost:
-        `jax.device_put` makes 140 calls of Python for an array, and a compiled copy 3. There is one
-        for each shape and dtype of few bytes on the CPU, after 256 calls.
+        `jax.device_put` makes 140 calls of Python for an array, and a compiled copy 3, for all
+        arrays together. There is one for each list of shapes and dtypes of few bytes on the CPU,
+        after 256 calls; until then one for each array.
 
     Guarantees:
         Deterministic.
     """
     if is_under_trace() or _default_device() is not None or _is_jit_disabled():
         return jax.device_put(list(arrays))
-    placed: list[Any] = [_copied(array, may_compile) for array in arrays]
+    if len(arrays) > 1 and (together := _copied(arrays, may_compile)) is not None:
+        return together
+    placed: list[Any] = [(_copied([array], may_compile) or [None])[0] for array in arrays]
     rest = [position for position, array in enumerate(placed) if array is None]
     if rest:
         put = jax.device_put([arrays[position] for position in rest])
@@ -54,7 +57,7 @@ def on_device(arrays: Sequence[Any], *, may_compile: bool = True) -> list[jax.Ar
 
 
 class _Copy:
-    """The copy of arrays of one shape and dtype.
+    """The copy of arrays of some shapes and dtypes.
 
     Attributes:
         compiled: by XLA; None before it has paid.
@@ -77,8 +80,8 @@ class _Copy:
 
     def compile(self) -> None:
         """Compiles the copy, once."""
-        _, shape, dtype = self.key
-        copied = jax.jit(lambda rows: rows).trace(jax.ShapeDtypeStruct(shape, dtype))
+        types = [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in self.key[1:]]
+        copied = jax.jit(lambda *arrays: list(arrays)).trace(*types)
         self.compiled = copied.lower().compile()
         compiled_entries.add(self)
 
@@ -86,15 +89,16 @@ class _Copy:
 _copies: dict[Any, _Copy] = {}
 
 
-def _copied(array: Any, may_compile: bool) -> jax.Array | None:
-    """The array on the device; None if there is no compiled copy for it."""
-    if type(array) is not np.ndarray or array.nbytes > _MOST_BYTES:
-        return None
+def _copied(arrays: Sequence[Any], may_compile: bool) -> list[jax.Array] | None:
+    """The arrays on the device; None if there is no compiled copy for them."""
+    for array in arrays:
+        if type(array) is not np.ndarray or array.nbytes > _MOST_BYTES:
+            return None
     is_x64 = _is_x64()
-    key = is_x64, array.shape, array.dtype
+    key = is_x64, *[(array.shape, array.dtype) for array in arrays]
     copy = _copies.get(key)
     if copy is None:
-        is_narrowed = not is_x64 and array.dtype.itemsize >= 8
+        is_narrowed = not is_x64 and any(array.dtype.itemsize >= 8 for array in arrays)
         if is_narrowed or jax.default_backend() != "cpu":
             return None
         if len(_copies) >= _MOST_COPIES:
@@ -105,7 +109,7 @@ def _copied(array: Any, may_compile: bool) -> jax.Array | None:
     if compiled is not None:
         compiled_entries.use(copy)
         try:
-            return compiled(array)
+            return compiled(*arrays)
         except jax.errors.JaxRuntimeError:
             # `jax.transfer_guard` permits explicit transfers only.
             return None

@@ -97,3 +97,14 @@ def test_rare_shapes_are_forgotten(monkeypatch):
         assert _placing.on_device([np.arange(rows)])[0].tolist() == list(range(rows))
     assert len(_placing._copies) <= 3
     assert [copy.compiled is None for copy in _placing._copies.values()].count(False) == 1
+
+
+def test_arrays_of_several_shapes_are_copied_together():
+    arrays = [np.arange(5.0), np.arange(7, dtype=np.int32), np.arange(5.0) < 2]
+    for placed in placed_often(*arrays):
+        for result, array in zip(placed, arrays, strict=True):
+            assert result.aval == jax.device_put(array).aval
+            np.testing.assert_array_equal(result, array)
+    profile = cProfile.Profile()
+    profile.runcall(_placing.on_device, arrays)
+    assert pstats.Stats(profile).total_calls < 50
