@@ -20,7 +20,7 @@ from ..table._dtypes import wide
 from ..table._ndframe import SeriesBase
 from ..table._row_index import RANGE
 from ..table._table import Table
-from ..table._take import look_up_rows, settled, take_columns
+from ..table._take import look_up_rows, missing_elsewhere, settled, take_columns
 from ..table._types import Function, Options
 from ..table._user_functions import UntraceableError
 from ._base import GroupByBase
@@ -309,11 +309,12 @@ def rows_of(traced: GroupColumn | GroupValue) -> Column:
     of, column = trace.grouped, traced._column
     if not of._grouped.may_drop:
         return column
-    valid = of._groups.segments.ids >= 0
-    if column.can_miss:
-        # Without a mask a missing float of a nullable dtype is a NaN.
-        valid = valid & column.present()
-    return settled(Column(column.data, valid, column.type), of._table.num_rows)
+    has_value = of._groups.segments.ids >= 0
+    if column.is_nullable:
+        # Without a mask a missing float is a NaN.
+        has_value = has_value & column.present()
+    (column,) = missing_elsewhere([column], has_value)
+    return settled(column, of._table.num_rows)
 
 
 def value_of(traced: GroupColumn | GroupValue) -> Column:

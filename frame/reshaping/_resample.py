@@ -382,9 +382,9 @@ class ResampleMethods(NDFrame):
         # Times in order are not missing.
         if is_in_order or not any_flagged(are_missing, source._table.num_rows):
             are_missing = None
-        elif len(labels):
-            # As in pandas, the labels have no frequency if a time is missing. A new index, because
-            # the bins are kept for the next call.
+        elif len(labels) and column.kind != "timedelta":
+            # As in pandas, labels of times have no frequency if one is missing. A new index,
+            # because the bins are kept for the next call.
             no_frequency: Any = None
             labels = type(labels)(labels, freq=no_frequency)
         # Small numbers, whose groups need no search.

@@ -5,6 +5,7 @@ import random
 
 import numpy as np
 import pandas as pd
+import pytest
 from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same_error
 from jaxframes.frame import JaxFrame
@@ -80,3 +81,27 @@ def test_each_group_draws_its_own_numbers():
         return f.groupby("k").x.transform(lambda q: q + random.random())
 
     assert_parity(drawn, frame, ways=["eager"])
+
+
+@pytest.mark.parametrize("column", ["t", "i", "n", "x", "b", "s"])
+def test_rows_of_functions_without_a_group_or_a_value(column):
+    times = pd.to_datetime(
+        ["2014-10-08 13:43:27", None, "2014-10-08 14:43:27", "2014-10-08 20:00:00"]
+    )
+    frame = pd.DataFrame(
+        {
+            "k": ["a", None, "a", "c"], "j": ["a", "b", "a", "c"], "t": times, "i": [1, 2, 3, 4],
+            "n": pd.array([1, None, 3, 4], dtype="Int64"), "x": [1.5, np.nan, 2.5, 1],
+            "b": [True, False, True, True], "s": ["q", "r", "s", "t"],
+        }
+    )  # fmt: skip
+    functions = [lambda x: x.shift(), lambda x: x.ffill()]
+    if column not in "bs":
+        functions += [lambda x: x.diff(), lambda x: x - x.min()]
+    for key in ("k", "j"):
+        for function in functions:
+            assert_parity(
+                lambda f, key=key, function=function: f.groupby(key)[column].transform(function),
+                frame,
+                ways=["eager"],
+            )

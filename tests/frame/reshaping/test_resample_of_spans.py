@@ -80,3 +80,11 @@ def test_missing_times_belong_to_no_bin():
     found = on_device(frame).set_index("t").k.resample("h").sum()
     expected = frame.dropna(subset="t").set_index("t").k.resample("h").sum()
     assert_same(found, expected)
+
+
+def test_a_missing_span_is_in_no_bin():
+    series = pd.Series([2, 3, 5], index=pd.to_timedelta(["0s", None, "2s"]))
+    result = on_device(series).resample("1s").sum().to_pandas()
+    expected = series[series.index.notna()].resample("1s").sum()
+    assert_same(result, expected)
+    assert result.index.freq == expected.index.freq == "s"
