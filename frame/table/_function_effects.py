@@ -1,37 +1,70 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions whose code shows that one trace cannot stand for a call with each value."""
+"""Functions whose code shows that one trace stands for a call with each value.
 
-import collections.abc
+A function may ask what its argument is, catch an error that a trace raises, draw, count or store.
+Then its trace is another function. So only what is known to do none of this is traced: arithmetic,
+comparisons, methods of the argument, functions of NumPy and JAX, some of Python's own, and the
+user's functions that are made of these.
+"""
+
 import dis
 import functools
-import random
-from types import CodeType
+from collections.abc import Hashable, Iterable
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 
-# Names whose calls have an answer for each value, or a new one for each call.
-_QUESTIONS = frozenset(
-    ("next", "type", "id", "str", "repr", "format", "hash", "isinstance", "print", "input")
+_MODULES = frozenset(("jax", "math", "numpy", "operator"))
+_FUNCTIONS = frozenset(
+    (
+        *(abs, all, any, enumerate, float, int, len, max, min, pow, range, reversed, round, slice),
+        *(sum, tuple, list, zip, bool, complex),
+    )
 )
-_CHANGES = frozenset(
-    ("append", "extend", "insert", "pop", "popleft", "popitem", "setdefault", "appendleft", "write")
+_COMPILED: type[Any] = type(jax.jit(lambda x: x))
+_DISPATCHED: type[Any] = type(np.sum)
+# Values that no call changes, and that compute with a trace as with Python's numbers. NumPy's other
+# scalars are of a dtype that wins over Python's numbers, not over those of a trace.
+_CONSTANTS = (int, float, complex, str, bytes, type(None), np.ndarray, jax.Array)
+_CONTAINERS = (tuple, list, dict, set, frozenset)
+_MOST_CONSTANTS = 1000
+# Attributes that change a container, draw, or tell what has them.
+_ATTRIBUTES = frozenset(
+    (
+        *("add", "append", "appendleft", "clear", "discard", "extend", "insert", "pop", "popitem"),
+        *("remove", "reverse", "setdefault", "sort", "update", "random", "write"),
+    )
 )
-_STORES = frozenset(("STORE_GLOBAL", "STORE_SUBSCR", "STORE_ATTR", "DELETE_SUBSCR", "DELETE_ATTR"))
-_STATEFUL = (np.random.Generator, np.random.RandomState, random.Random, collections.abc.Iterator)
+_STEPS = frozenset(
+    (
+        *("STORE_GLOBAL", "STORE_SUBSCR", "STORE_SLICE", "STORE_ATTR", "DELETE_SUBSCR"),
+        *("DELETE_ATTR", "DELETE_GLOBAL", "DELETE_DEREF", "IMPORT_NAME", "CONTAINS_OP"),
+        *("PUSH_EXC_INFO", "BEFORE_WITH", "LOAD_SPECIAL", "FORMAT_VALUE"),
+        *("FORMAT_SIMPLE", "FORMAT_WITH_SPEC", "LOAD_BUILD_CLASS"),
+    )
+)
 
 
 def calls_differ(function: object) -> bool:
-    """Whether the code of a function draws, counts, stores, or asks what its argument is.
+    """Whether calls of a function may differ from its trace, as far as its code shows.
 
-    Only its own code is read, not that of the functions that it calls.
+    The code of the functions that it calls is read too.
     """
-    return any(_differs(one) for one in _functions_of(function))
+    return not _is_plain(function, set())
 
 
 def compares_identity(function: object) -> bool:
     """Whether the code of a function has the operators `is` or `is not`."""
-    return any(_code(one).compares_identity for one in _functions_of(function))
+    code = _code_of(function)
+    return code is not None and _read(code).compares_identity
+
+
+def reads(function: object, attribute: str) -> bool:
+    """Whether the code of a function names an attribute."""
+    code = _code_of(function)
+    return code is not None and attribute in _read(code).attributes
 
 
 class _Code(NamedTuple):
@@ -39,32 +72,73 @@ class _Code(NamedTuple):
 
     has_effects: bool
     compares_identity: bool
-    names: tuple[str, ...]
+    names: frozenset[str]
+    attributes: frozenset[str]
 
 
-def _functions_of(function: Any) -> list[Any]:
-    """The functions with code that a call runs: of a partial, a method, an object, a wrapper."""
+def _code_of(function: Any) -> CodeType | None:
     while isinstance(function, functools.partial):
         function = function.func
     found = getattr(function, "__func__", function)
-    if not hasattr(found, "__code__") and not isinstance(found, type):
-        found = next(
-            (vars(one)["__call__"] for one in type(found).__mro__ if "__call__" in vars(one)), None
-        )
-    known = [found] if isinstance(getattr(found, "__code__", None), CodeType) else []
-    wrapped = getattr(function, "__wrapped__", None)
-    return known if wrapped is None else known + _functions_of(wrapped)
+    found = getattr(found, "__wrapped__", found) if isinstance(found, _COMPILED) else found
+    return getattr(found, "__code__", None)
 
 
-def _differs(function: Any) -> bool:
-    code = _code(function)
-    if code.has_effects:
+def _is_plain(function: Any, known: set[int]) -> bool:
+    """Whether all that a call runs is known to have no effect and to ask no question."""
+    if id(function) in known:
         return True
-    cells = function.__closure__ or ()
-    captured = [cell.cell_contents for cell in cells if _is_filled(cell)]
-    captured += [function.__globals__.get(name) for name in code.names]
-    # A type has the methods of its objects.
-    return any(isinstance(one, _STATEFUL) and not isinstance(one, type) for one in captured)
+    known.add(id(function))
+    if isinstance(function, functools.partial):
+        given = (*function.args, *function.keywords.values())
+        return _is_plain(function.func, known) and _are_plain(given, known)
+    if isinstance(function, _COMPILED) or _is_of_modules(function):
+        # What is compiled is traced once, too.
+        return True
+    if isinstance(function, Hashable) and function in _FUNCTIONS:
+        return True
+    if not isinstance(function, FunctionType):
+        return False
+    code = _read(function.__code__)
+    if code.has_effects:
+        return False
+    values = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+    values += [cell.cell_contents for cell in function.__closure__ or () if _is_filled(cell)]
+    for name in code.names:
+        builtins = function.__builtins__
+        if name not in function.__globals__ and name not in builtins:
+            return False
+        values.append(function.__globals__.get(name, builtins.get(name)))
+    return _are_plain(values, known)
+
+
+def _are_plain(values: Iterable[Any], known: set[int]) -> bool:
+    return all(_is_constant(one, known) or _is_plain(one, known) for one in values)
+
+
+def _is_constant(value: Any, known: set[int]) -> bool:
+    """Whether a value computes with a trace as with Python's numbers, and is not changed."""
+    if isinstance(value, ModuleType):
+        return value.__name__.partition(".")[0] in _MODULES
+    if type(value) in (np.float64, np.bool_):
+        return True
+    if type(value) in _CONTAINERS:
+        if len(value) > _MOST_CONSTANTS:
+            return False
+        items = (*value, *value.values()) if isinstance(value, dict) else value
+        return _are_plain(items, known)
+    return isinstance(value, _CONSTANTS) and not isinstance(value, np.generic)
+
+
+def _is_of_modules(function: Any) -> bool:
+    """Whether a function is one of JAX, of NumPy or of Python's mathematics."""
+    module = getattr(function, "__module__", None)
+    if isinstance(function, np.ufunc):
+        return True
+    if not isinstance(module, str) or "random" in module:
+        return False
+    is_function = isinstance(function, (FunctionType, BuiltinFunctionType, _DISPATCHED))
+    return is_function and module.partition(".")[0] in _MODULES
 
 
 def _is_filled(cell: Any) -> bool:
@@ -74,23 +148,19 @@ def _is_filled(cell: Any) -> bool:
         return False
 
 
-def _code(function: Any) -> _Code:
-    return _read(function.__code__)
-
-
 @functools.lru_cache(maxsize=1024)
 def _read(code: CodeType) -> _Code:
     has_effects = compares = False
-    names: list[str] = []
+    names: set[str] = set()
+    attributes: set[str] = set()
     for step in dis.get_instructions(code):
         if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-            names.append(step.argval)
-            has_effects |= step.argval in _QUESTIONS or step.argval == "random"
+            names.add(step.argval)
         elif step.opname in ("LOAD_ATTR", "LOAD_METHOD"):
-            has_effects |= step.argval in _CHANGES or step.argval == "random"
+            attributes.add(step.argval)
         elif step.opname == "STORE_DEREF":
             has_effects |= step.argval in code.co_freevars
-        has_effects |= step.opname in _STORES
+        has_effects |= step.opname in _STEPS
         compares |= step.opname == "IS_OP"
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -98,5 +168,7 @@ def _read(code: CodeType) -> _Code:
             # What an inner function stores may belong to this one: that is no effect.
             has_effects |= inner.has_effects
             compares |= inner.compares_identity
-            names += inner.names
-    return _Code(has_effects, compares, tuple(names))
+            names |= inner.names
+            attributes |= inner.attributes
+    has_effects |= any(name in _ATTRIBUTES or name.startswith("__") for name in attributes)
+    return _Code(has_effects, compares, frozenset(names), frozenset(attributes))

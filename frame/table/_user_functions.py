@@ -81,7 +81,8 @@ def by_engine(
         trace: computes the result of a traced function; raises if it cannot be traced.
         on_host: computes the result of calls on the host.
         is_traced: whether the rows are traced, so that the host cannot have them.
-        function: the user's function. By default it is not traced if its calls differ.
+        function: the user's function, which is not traced if its calls may differ; None if
+            `trace` looks itself.
     """
     if engine not in ENGINES:
         raise ValueError(f"{caller}: engine must be None, 'jax' or 'python', got {engine!r}.")
@@ -91,7 +92,7 @@ def by_engine(
             f"{caller}: engine='python' needs rows on the host of one process, outside jit and "
             "plans. Pass a function that JAX can trace, and leave engine out."
         )
-    is_host_only = engine is None and may_call and calls_differ(function)
+    is_host_only = engine is None and may_call and function is not None and calls_differ(function)
     if engine != "python" and not is_host_only:
         try:
             return trace()

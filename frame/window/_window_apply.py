@@ -15,6 +15,7 @@ from ...primitives.staging import tiered
 from ..table._column import Array, Column, as_floats
 from ..table._dtypes import wide
 from ..table._exact_trace import confirmed_trace
+from ..table._function_effects import reads
 from ..table._layout import ONE_DEVICE
 from ..table._ndframe import NDFrame, SeriesBase
 from ..table._number_bounds import Rules, agree, any_of
@@ -79,7 +80,7 @@ class WindowApply:
         return by_engine(
             "apply",
             engine,
-            lambda: self._traced_over_windows(call, raw, engine),
+            lambda: self._traced_over_windows(func, call, raw, engine),
             lambda: self._called_for_windows(call, raw),
             is_traced=self._of._is_traced,
             function=func,
@@ -119,7 +120,9 @@ class WindowApply:
             return self._window
         return pd.Timedelta(self._span.length, self._span.times.type.unit)
 
-    def _traced_over_windows(self, call: Function, raw: bool, engine: str | None) -> Any:
+    def _traced_over_windows(
+        self, func: Function, call: Function, raw: bool, engine: str | None
+    ) -> Any:
         of, window = self._of, self._window
         is_full = window is not None and self._min_periods == window and self._span is None
         is_plain = not self._center and self._closed == "right" and self._on is None
@@ -137,8 +140,11 @@ class WindowApply:
             )
         if not all(column.is_numeric and column.dtype.kind != "c" for column in table.columns):
             raise UntraceableError("apply: columns must hold real numbers.")
+        has_rows = engine is None and has_host(of._is_traced)
+        if has_rows and not raw and any(reads(func, name) for name in ("index", "loc", "name")):
+            raise UntraceableError("apply: traced windows have no labels of their own.")
         call = call if raw else functools.partial(_call_with_series, call, of.series_class)
-        if engine is None and has_host(of._is_traced) and window <= len(of):
+        if has_rows and window <= len(of):
             call = _exact(call, raw, window)
         columns = [as_floats(column).data for column in table.columns]
         results = [
