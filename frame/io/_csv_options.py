@@ -78,7 +78,8 @@ class CsvFormat:
     def nulls(self, given: Any) -> list[str]:
         """The texts of missing values, with those that are given."""
         more = list(given or ()) if pd.api.types.is_list_like(given) or not given else [given]
-        return [*(NULLS if self.keep_default_na else ()), *map(str, more)] if self.na_filter else []
+        texts = [text for one in more for text in _texts_of(one)]
+        return [*(NULLS if self.keep_default_na else ()), *texts] if self.na_filter else []
 
     def _bad_line_handler(self) -> Any:
         how = self.on_bad_lines
@@ -181,3 +182,15 @@ def arrow_type(dtype: object) -> pa.DataType:
     if is_text or dtype == np.dtype(object):
         return pa.large_string()
     return pa.from_numpy_dtype(dtype)
+
+
+def _texts_of(value: object) -> list[str]:
+    """The texts of a missing value: a whole number is one with a decimal point, too."""
+    text = str(value)
+    try:
+        number = float(text)
+    except ValueError:
+        return [text]
+    if not number.is_integer():
+        return [text]
+    return list(dict.fromkeys((text, str(int(number)), f"{int(number)}.0")))

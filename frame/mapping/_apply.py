@@ -297,9 +297,10 @@ class FrameApply(FrameBase):
         """Applies a function to each column, or to each row with `axis=1`.
 
         A function of rows is traced and runs on all rows together, if it computes a number, or
-        with `result_type="expand"` a tuple or a dict of numbers, from the numeric columns, and
-        provably gives what it gives for each row. Other functions run on the host, outside `jit`
-        and in one process, once for each row, which they get as a series of pandas.
+        with `result_type="expand"` a tuple or a dict of numbers, from the numeric columns, and if
+        its code and its equations show that it gives what it gives for each row. Other functions
+        run on the host, outside `jit` and in one process, once for each row, which they get as a
+        series of pandas.
 
         Args:
             func: a function, or the name of a method.
@@ -329,13 +330,14 @@ class FrameApply(FrameBase):
                 "'expand'}"
             )
         if axis_number(axis, self):
-            return by_engine(
+            found = by_engine(
                 "apply",
                 engine,
                 lambda: self._traced_over_rows(func, raw, result_type, args, kwargs, engine),
                 lambda: self._called_for_rows(func, raw, result_type, args, kwargs),
                 is_traced=self._is_traced,
             )
+            return found._with_attrs_of(self) if isinstance(found, NDFrame) else found
         if not callable(func):
             whole: Any = self
             return whole.agg(func, axis, *args, **kwargs)

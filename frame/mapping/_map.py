@@ -101,9 +101,9 @@ class SeriesMap(SeriesBase, Replace):
     ) -> Self:
         """Looks each value up in a dict or a series, or applies a function to it.
 
-        A function of numbers is traced and runs on all values together, if it provably gives what
-        it gives for Python's numbers. Another one runs on the host, outside `jit` and in one
-        process, once for each value.
+        A function of numbers is traced and runs on all values together, if its code and its
+        equations show that it gives what it gives for Python's numbers. Another one runs on the
+        host, outside `jit` and in one process, once for each value.
 
         Args:
             func: a dict, a series or a function.
@@ -159,7 +159,7 @@ class SeriesMap(SeriesBase, Replace):
 
         def on_host() -> Any:
             found = self.to_pandas().apply(lambda value: as_pandas(each(value)))
-            return as_frames(found, self.sharding)
+            return as_frames(found, self.sharding)._with_attrs_of(self)
 
         if isinstance(func, type) and issubclass(func, SeriesBase) and engine is None:
             # A value for each row, of a dict or a list, is a row of a frame.

@@ -49,7 +49,7 @@ def clipped(
             column = _clipped_to_wider(op, column, original, bound, label, num_rows)
             continue
         operand = Scalar(bound)
-        is_float = isinstance(bound, float)
+        is_float = isinstance(bound, (float, np.floating))
         if isinstance(bound, Column):
             operand = Column(bound.data, None, bound.type)
             is_float = bound.is_float

@@ -104,3 +104,10 @@ def test_scans_name_the_reader(tmp_path):
         scan_csv(tmp_path / "f.csv", na_values={"a": "-"})
     with pytest.raises(NotImplementedError, match=r"skipfooter=1 is not supp.* Use read_csv"):
         scan_csv(tmp_path / "f.csv", skipfooter=1)
+
+
+@pytest.mark.parametrize("na_values", [1, 1.0, "1", [1.0], {"a": [1.0]}, {"a": 1}, {"b": ["1"]}])
+def test_a_missing_number_is_one_in_each_of_its_texts(na_values):
+    text = "a,b\n1,x\n2,1\n1.0,2\n3.5,y\n"
+    expected = pd.read_csv(io.StringIO(text), na_values=na_values)
+    assert_same(read_csv(io.StringIO(text), na_values=na_values), expected)

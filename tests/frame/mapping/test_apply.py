@@ -263,3 +263,15 @@ def test_several_functions_of_columns_reduce_them():
     for functions in (["sum", "max"], {"a": "sum", "b": "max"}, [np.sum, "max"]):
         assert_parity(lambda f, one=functions: f.apply(one), frame, ways=["eager"])
     assert_parity(lambda f: f.apply(np.sum, raw=True), frame, ways=["eager"])
+
+
+def test_attrs_stay_on_every_way():
+    frame = on_device(pd.DataFrame({"a": [1, 2], "b": [3, 4]}))
+    frame.attrs["unit"] = "m"
+    for found in (
+        frame.apply(lambda row: row.a * row.b, axis=1),
+        frame.apply(lambda row: row.a if row.a > 1 else 0, axis=1),
+        frame.apply(lambda column: column.sum()),
+        frame.a.apply(lambda x: x if x > 1 else 0),
+    ):
+        assert found.attrs == {"unit": "m"}

@@ -261,6 +261,7 @@ def test_decimals_and_periods_have_bounds():
     [
         ("Int64", (-2.25, None), TypeError),
         ("Int64", (None, 2.5), TypeError),
+        ("Int64", (np.float32(-2.25), None), TypeError),
         ("Int8", (300, None), OverflowError),
         ("UInt8", (None, -3), OverflowError),
     ],
