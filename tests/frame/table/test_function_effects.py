@@ -71,7 +71,7 @@ DIFFERING = [
     lambda v: v + random.random(), lambda v: v + RNG.random(), lambda v: v * NARROW,
     lambda r: "a" in r, lambda v: f"{v}", str, str.upper, Counting(),
     Counting().of_method, functools.partial(lambda a, v: a * v, NARROW), pd.isna,
-    lambda v: pd.isna(v), lambda v: hasattr(v, "name"), lambda v: v.__class__, lambda v: absent(v),
+    lambda v: pd.isna(v), lambda v: hasattr(v, "name"), lambda v: v.__class__,
     functools.partial(logarithm), lambda v: divmod(v, 3)[0], lambda v: logarithm(v),
 ]  # fmt: skip
 
