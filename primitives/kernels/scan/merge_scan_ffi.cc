@@ -7,6 +7,7 @@
 
 #include "base/ffi_arguments.h"
 #include "base/huge_pages.h"
+#include "scan/scan_arguments.h"
 
 namespace jaxframes {
 namespace {
@@ -94,13 +95,7 @@ ffi::Error merge_scan_target(ffi::ThreadPool pool, ffi::AnyBuffer heads,
   if (!checker.ok()) return checker.error();
   check_columns(checker, arguments, first, "columns");
   check_columns(checker, results, first, "results");
-  const int64_t batch = batch_size(first), num_rows = row_length(first);
-  checker.require_dtype(heads, "heads", ffi::DataType::PRED);
-  checker.require(row_length(heads) == 0 || row_length(heads) == num_rows,
-                  "heads must have as many rows as columns, or none, got " +
-                      ArgumentChecker::shape_of(heads));
-  checker.require(batch_size(heads) == 0 ? batch == 0 : batch % batch_size(heads) == 0,
-                  "a row of heads must serve as many rows of columns as any other");
+  check_heads(checker, heads, batch_size(first), row_length(first));
   if (!checker.ok()) return checker.error();
   return run_kernel(kMergeScan, [&] {
     XlaExecutor executor(pool);
