@@ -135,6 +135,11 @@ def to_datetime(
             return pd.to_datetime(values, unit=unit, **options)
 
         return arg._with_column(of_rows(column, table.num_rows, parse, "to_datetime"))
+    if column.kind == "timedelta" and unit is not None:
+        # pandas reads the counts of the times as counts of the unit.
+        raise NotImplementedError(
+            "to_datetime: unit is for integers, got times. Cast them with astype('int64')."
+        )
     if column.kind != "number" or column.dtype.kind not in "iuf":
         raise TypeError(
             f"to_datetime: column {arg._name!r} of {column.dtype_name} is not convertible to "

@@ -167,3 +167,11 @@ def test_columns_of_years_months_and_days():
         to_datetime(on_device(parts[["year"]]))
     with pytest.raises(NotImplementedError, match="Combine them as texts"):
         jax.jit(to_datetime)(on_device(parts))
+
+
+def test_spans_of_time_have_no_unit():
+    spans = on_device(pd.Series(pd.to_timedelta([90], unit="ns")))
+    with pytest.raises(NotImplementedError, match="unit is for integers, got times"):
+        to_datetime(spans, unit="s")
+    with pytest.raises(TypeError, match="is not convertible to datetime"):
+        to_datetime(spans)
