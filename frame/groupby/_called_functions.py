@@ -127,6 +127,7 @@ class GroupByApply(GroupByBase):
             traced._trace.refuse("as_index=False")
         is_in_trace = self._groups.is_traced or is_traced(self._table)
         if traced._column.is_nullable and has_host(is_in_trace) and how.engine is None:
-            traced._trace.refuse("values of a nullable dtype, of which pandas infers another one,")
+            # pandas infers another dtype from the results.
+            traced._trace.refuse("values of a nullable dtype")
         name = self._labels[0] if self._is_series else None
         return self._one_each([traced._column], Labels.of([name]), as_series=True)

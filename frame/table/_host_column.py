@@ -54,12 +54,10 @@ class HostColumn(Column):
 
     def forced(self) -> Column:
         """The column with its arrays on the device, where they are placed once."""
+        if self._placed is None:
+            place_together([self])
         placed = self._placed
-        if placed is None:
-            data, valid = self.rows
-            arrays = at_once(_placed, [data] if valid is None else [data, valid])
-            placed = Column(arrays[0], None if valid is None else arrays[1], self.type)
-            self.__dict__["_placed"] = placed
+        assert placed is not None
         return placed
 
     @property
@@ -168,7 +166,7 @@ def place_together(columns: Iterable[Column]) -> None:
     """Places the arrays of columns that are on the host in one call."""
     on_host = dict.fromkeys(one for one in columns if type(one) is HostColumn)
     waiting = [one for one in on_host if one._placed is None]
-    if len(waiting) < 2:
+    if not waiting:
         return
     arrays = [array for column in waiting for array in column.rows if array is not None]
     placed = iter(at_once(_placed, arrays))

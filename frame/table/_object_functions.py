@@ -44,7 +44,7 @@ def host_series(column: Column, num_rows: Count) -> pd.Series:
 def floats_of_objects(column: Column, num_rows: Count) -> Column:
     """A column of objects as float64, as NumPy converts them: None is NaN.
 
-    The column itself if it is none of objects, or one of them is no number.
+    Other columns, and objects that are not all numbers, are returned as they are.
     """
     if column.kind != "object" or is_traced(column, num_rows):
         return column

@@ -111,7 +111,7 @@ class Windows(WindowApply, WindowStatistics):
     def _numbers(self, method: str, numeric_only: bool) -> Any:
         if self._step != 1:
             raise NotImplementedError(f"step not implemented for {method}. Select rows first.")
-        return self._numeric(method) if numeric_only else with_floats_of_objects(self._of)
+        return self._reduced_rows(method, numeric_only)
 
     def _check_numbers(self, of: NDFrame) -> None:
         for column, label in zip(of._table.columns, of._names, strict=True):
@@ -136,8 +136,7 @@ class Windows(WindowApply, WindowStatistics):
 
     def _rows(self, method: str, numeric_only: bool) -> tuple[Any, Array | None, Column | None]:
         """The rows to reduce in the order of windows, ids of segments, and times, or `on`."""
-        of = self._numeric(method) if numeric_only else with_floats_of_objects(self._of)
-        of, segment_ids, carried = self._in_order(of)
+        of, segment_ids, carried = self._in_order(self._reduced_rows(method, numeric_only))
         if method != "count":
             for column, label in zip(of._table.columns, of._names, strict=True):
                 _check(column, label, of)
@@ -172,7 +171,10 @@ class Windows(WindowApply, WindowStatistics):
         is_short = width <= SHORT_WINDOW and method in ("sum", "mean", "min", "max")
         return width if is_short else None
 
-    def _numeric(self, method: str) -> Any:
+    def _reduced_rows(self, method: str, numeric_only: bool) -> Any:
+        """The rows that windows are made of: without other columns, or with objects as floats."""
+        if not numeric_only:
+            return with_floats_of_objects(self._of)
         if isinstance(self._of, SeriesBase):
             if self._of._only.is_numeric and not self._of._only.is_bool:
                 return self._of

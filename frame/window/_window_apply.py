@@ -140,11 +140,11 @@ class WindowApply:
             )
         if not all(column.is_numeric and column.dtype.kind != "c" for column in table.columns):
             raise UntraceableError("apply: columns must hold real numbers.")
-        has_rows = engine is None and has_host(of._is_traced)
-        if has_rows and not raw and any(reads(func, name) for name in ("index", "loc", "name")):
+        is_exact = engine is None and has_host(of._is_traced)
+        if is_exact and not raw and any(reads(func, name) for name in ("index", "loc", "name")):
             raise UntraceableError("apply: traced windows have no labels of their own.")
         call = call if raw else functools.partial(_call_with_series, call, of.series_class)
-        if has_rows and window <= len(of):
+        if is_exact and window <= len(of):
             call = _exact(call, raw, window)
         columns = [as_floats(column).data for column in table.columns]
         results = [
