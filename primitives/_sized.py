@@ -26,6 +26,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 from jax.core import Tracer
 from jax.sharding import PartitionSpec
 
@@ -114,16 +115,23 @@ def map_front_packed(
         a scalar. Then the results aligned with `rows`, padded like them.
     """
 
-    def packed(*arguments: Any) -> Any:
+    # XLA takes arrays without elements for constants, and divides no program that has no others.
+    is_empty = all(leaf.size == 0 for leaf in jax.tree.leaves(rows))
+    marks = row_mesh.place(jnp.zeros(row_mesh.num_shards, jnp.int32)) if is_empty else None
+
+    def packed(marks: Any, *arguments: Any) -> Any:
         results, count, *rest = function(*arguments)
+        if marks is not None:
+            count = count + marks[0]
         dealing = Dealing(row_mesh.axes, "full", transport, row_mesh.shard_rows(capacity))
         results, _ = deal_out_rows(results, count, dealing)
         return results, saturated(psum_wide(count, row_mesh.axes)), rest
 
-    in_specs = (*(row_mesh.spec for _ in rows), *(PartitionSpec() for _ in replicated))
+    row_specs = (row_mesh.spec for _ in (marks, *rows))
+    in_specs = (*row_specs, *(PartitionSpec() for _ in replicated))
     out_specs = (row_mesh.spec, PartitionSpec(), row_mesh.spec)
     mapped = shard_map(packed, row_mesh.mesh, in_specs, out_specs)
-    results, count, rest = mapped(*rows, *replicated)
+    results, count, rest = mapped(marks, *rows, *replicated)
     return row_mesh.trim(results, capacity), count, *rest
 
 

@@ -4,14 +4,13 @@
 import functools
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 
 from ...shardings._compat import MeshLike
 from .. import collective, local
 from .._over_mesh import RowMesh, ValidRows, as_row_mesh
 from ..contract._arguments import MAX_SHARD_ROWS, as_static_int
-from ..contract._random_rows import as_key_words
+from ..contract._random_rows import as_key_words, key_of_words
 from ..contract._typing import Array, ArrayLike, Integer, Shaped
 from ..local import Sampled
 from ..local.parts import as_segment_ids, as_weights
@@ -75,13 +74,13 @@ def sample(
     row_mesh = as_row_mesh(mesh, axis, caller)
     if row_mesh is None:
         return local.sample(key, num_rows, k, replace=replace, weights=weights, num_valid=num_valid)
-    words, generator = as_key_words(key, caller)
+    words = as_key_words(key, caller)
     most = row_mesh.num_shards * MAX_SHARD_ROWS
     num_rows = as_static_int(num_rows, caller, "num_rows", 0, most)
     k = as_static_int(k, caller, "k", 0, MAX_SHARD_ROWS if replace else num_rows)
     placed = row_mesh.place(as_weights(weights, num_rows, caller))
     valid = row_mesh.valid_rows(num_valid, num_rows, caller)
-    return _sample_on_mesh(placed, words, valid, generator, row_mesh, num_rows, k, bool(replace))
+    return _sample_on_mesh(placed, words, valid, row_mesh, num_rows, k, bool(replace))
 
 
 def segment_sample(
@@ -140,22 +139,21 @@ def segment_sample(
         return local.segment_sample(
             key, segment_ids, num_segments, k, weights=weights, num_valid=num_valid
         )
-    words, generator = as_key_words(key, caller)
+    words = as_key_words(key, caller)
     num_rows = jnp.shape(segment_ids)[0] if jnp.ndim(segment_ids) else 0
     segments = as_segment_ids(segment_ids, num_segments, num_rows, None, caller)
     k = as_static_int(k, caller, "k", 0, MAX_SHARD_ROWS)
     rows = row_mesh.place((segments.ids, as_weights(weights, num_rows, caller)))
     valid = row_mesh.valid_rows(num_valid, num_rows, caller)
-    settings = (generator, row_mesh, num_rows, segments.num_segments, k)
+    settings = (row_mesh, num_rows, segments.num_segments, k)
     return _sample_segments_on_mesh(rows, words, valid, *settings)
 
 
-@functools.partial(tiered, static_argnums=(3, 4, 5, 6, 7))
+@functools.partial(tiered, static_argnums=(3, 4, 5, 6))
 def _sample_on_mesh(
     weights: Array | None,
     words: Array,
     valid: ValidRows | None,
-    generator: Any,
     row_mesh: RowMesh,
     num_rows: int,
     k: int,
@@ -163,7 +161,7 @@ def _sample_on_mesh(
 ) -> Sampled:
     def of_shard(weights: Array | None, words: Array, valid: ValidRows | None) -> Sampled:
         return collective.sample(
-            jax.random.wrap_key_data(words, impl=generator),
+            key_of_words(words),
             row_mesh.shard_rows(num_rows),
             k,
             axis_name=row_mesh.axes,
@@ -175,12 +173,11 @@ def _sample_on_mesh(
     return row_mesh.map_to_all(of_shard, weights, replicated=(words, valid))
 
 
-@functools.partial(tiered, static_argnums=(3, 4, 5, 6, 7))
+@functools.partial(tiered, static_argnums=(3, 4, 5, 6))
 def _sample_segments_on_mesh(
     rows: Any,
     words: Array,
     valid: ValidRows | None,
-    generator: Any,
     row_mesh: RowMesh,
     num_rows: int,
     num_segments: int,
@@ -189,7 +186,7 @@ def _sample_segments_on_mesh(
     def of_shard(rows: Any, words: Array, valid: ValidRows | None) -> Sampled:
         segment_ids, weights = rows
         return collective.segment_sample(
-            jax.random.wrap_key_data(words, impl=generator),
+            key_of_words(words),
             segment_ids,
             num_segments,
             k,

@@ -62,10 +62,10 @@ def random_permutation(
     row_mesh = as_row_mesh(mesh, axis, caller)
     if row_mesh is None:
         return local.random_permutation(key, num_rows)
-    words, generator = as_key_words(key, caller)
+    words = as_key_words(key, caller)
     most = row_mesh.num_shards * MAX_SHARD_ROWS
     num_rows = as_static_int(num_rows, caller, "num_rows", 0, most)
-    return _permutation_on_mesh(words, generator, row_mesh, num_rows, transport)
+    return _permutation_on_mesh(words, row_mesh, num_rows, transport)
 
 
 def shuffle(
@@ -117,33 +117,32 @@ def shuffle(
     row_mesh = as_row_mesh(mesh, axis, caller)
     if row_mesh is None:
         return local.shuffle(key, rows, num_valid=num_valid)
-    words, generator = as_key_words(key, caller)
+    words = as_key_words(key, caller)
     num_rows = num_rows_of(rows, caller)
     rows = row_mesh.place(as_rows(rows, num_rows, caller, "rows"))
     valid = row_mesh.valid_rows(num_valid, num_rows, caller)
-    return _shuffle_on_mesh(words, rows, valid, generator, row_mesh, num_rows, transport)
+    return _shuffle_on_mesh(words, rows, valid, row_mesh, num_rows, transport)
 
 
-@functools.partial(tiered, static_argnums=(1, 2, 3, 4))
+@functools.partial(tiered, static_argnums=(1, 2, 3))
 def _permutation_on_mesh(
-    words: Array, generator: Any, row_mesh: RowMesh, num_rows: int, transport: Transport
+    words: Array, row_mesh: RowMesh, num_rows: int, transport: Transport
 ) -> Array:
     def permute(words: Array) -> Array:
         caller = "random_permutation"
         row_ids = global_row_ids(row_mesh.shard_rows(num_rows), row_mesh.axes, caller)
         of_shard = row_mesh.num_valid(num_rows)
         dealing = Dealing(row_mesh.axes, "full", transport)
-        return shuffle_shards(words, generator, row_ids, of_shard, dealing, caller)
+        return shuffle_shards(words, row_ids, of_shard, dealing, caller)
 
     return row_mesh.trim(row_mesh.map(permute, replicated=(words,)), num_rows)
 
 
-@functools.partial(tiered, static_argnums=(3, 4, 5, 6))
+@functools.partial(tiered, static_argnums=(3, 4, 5))
 def _shuffle_on_mesh(
     words: Array,
     rows: Any,
     valid: ValidRows | None,
-    generator: Any,
     row_mesh: RowMesh,
     num_rows: int,
     transport: Transport,
@@ -151,6 +150,6 @@ def _shuffle_on_mesh(
     def shuffle_shard(rows: Any, words: Array, valid: ValidRows | None) -> Any:
         of_shard = row_mesh.num_valid(num_rows, valid)
         dealing = Dealing(row_mesh.axes, "full", transport)
-        return shuffle_shards(words, generator, rows, of_shard, dealing, "shuffle")
+        return shuffle_shards(words, rows, of_shard, dealing, "shuffle")
 
     return row_mesh.trim(row_mesh.map(shuffle_shard, rows, replicated=(words, valid)), num_rows)

@@ -97,7 +97,7 @@ def sample(
     """
     caller = "sample"
     num_shards = num_shards_on(axis_name, caller)
-    words, generator = as_key_words(key, caller)
+    words = as_key_words(key, caller)
     num_rows = as_static_int(num_rows, caller, "num_rows", 0, MAX_SHARD_ROWS)
     k = as_static_int(k, caller, "k", 0, MAX_SHARD_ROWS if replace else num_rows * num_shards)
     given, valid = as_weights(weights, num_rows, caller), as_num_valid(num_valid, num_rows, caller)
@@ -110,11 +110,11 @@ def sample(
     num_candidates = jnp.sum(can_draw, dtype=jnp.int32)
     total = saturated(psum_wide(num_candidates, axis_name))
     if replace:
-        draws = random_words(words, generator, jax.lax.iota(jnp.int32, k))
+        draws = random_words(words, jax.lax.iota(jnp.int32, k))
         drawn = _draw_rows(draws, own_weights, valid, row_ids, axis_name)
         count = jnp.where(total > 0, np.int32(k), 0)
     else:
-        times = arrivals(random_words(words, generator, row_ids), own_weights)
+        times = arrivals(random_words(words, row_ids), own_weights)
         if own_weights is not None:
             times = jnp.where(can_draw, times, np.float32(np.inf))
         drawn = top_k(times, k, axis_name=axis_name, largest=False, num_valid=valid).row_ids
@@ -174,7 +174,7 @@ def segment_sample(
     """
     caller = "segment_sample"
     num_shards_on(axis_name, caller)
-    words, generator = as_key_words(key, caller)
+    words = as_key_words(key, caller)
     num_rows = jnp.shape(segment_ids)[0] if jnp.ndim(segment_ids) else 0
     segments = as_segment_ids(segment_ids, num_segments, num_rows, num_valid, caller)
     k = as_static_int(k, caller, "k", 0, MAX_SHARD_ROWS)
@@ -184,7 +184,7 @@ def segment_sample(
         own_weights = comparable_weights(own_weights, ids >= 0, axis_name)
         ids = SegmentIds(ids, num_segments).without(own_weights == 0).ids
     global_ids = global_row_ids(num_rows, axis_name, caller)
-    times = arrivals(random_words(words, generator, global_ids), own_weights)
+    times = arrivals(random_words(words, global_ids), own_weights)
     if not num_rows or not k:
         nothing = jnp.full((num_segments, k), -1, global_ids.dtype)
         return Sampled(nothing, jnp.zeros(num_segments, jnp.int32))

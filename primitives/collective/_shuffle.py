@@ -61,13 +61,11 @@ def random_permutation(
     caller = "random_permutation"
     num_shards_on(axis_name, caller)
     check_transport(transport, caller)
-    words, generator = as_key_words(key, caller)
+    words = as_key_words(key, caller)
     num_rows = as_static_int(num_rows, caller, "num_rows", 0, MAX_SHARD_ROWS)
     row_ids = global_row_ids(num_rows, axis_name, caller)
     valid = as_shards(as_num_valid(None, num_rows, caller), axis_name)
-    return shuffle_shards(
-        words, generator, row_ids, valid, Dealing(axis_name, "even", transport), caller
-    )
+    return shuffle_shards(words, row_ids, valid, Dealing(axis_name, "even", transport), caller)
 
 
 def shuffle(
@@ -114,18 +112,16 @@ def shuffle(
     caller = "shuffle"
     num_shards_on(axis_name, caller)
     check_transport(transport, caller)
-    words, generator = as_key_words(key, caller)
+    words = as_key_words(key, caller)
     num_rows = num_rows_of(rows, caller)
     rows = as_rows(rows, num_rows, caller, "rows")
     rows, valid = as_shards((rows, as_num_valid(num_valid, num_rows, caller)), axis_name)
     dealing = Dealing(axis_name, "even", transport)
-    return shuffle_shards(words, generator, rows, valid, dealing, caller)
+    return shuffle_shards(words, rows, valid, dealing, caller)
 
 
-def shuffle_shards(
-    words: Array, generator: Any, rows: Any, num_valid: Array, dealing: Dealing, caller: str
-) -> Any:
+def shuffle_shards(words: Array, rows: Any, num_valid: Array, dealing: Dealing, caller: str) -> Any:
     """Shuffles checked rows in the layout of a dealing."""
     row_ids = global_row_ids(num_rows_of(rows, caller), dealing.axis_name, caller)
-    bits = random_words(words, generator, row_ids)
+    bits = random_words(words, row_ids)
     return sort_shards(bits, rows, ORDER, num_valid, dealing)[1]

@@ -14,43 +14,51 @@ from ._arguments import type_of
 from ._axis_scope import AxisName
 from ._typing import Array
 
-# A key's words, and the name of its generator, which is static.
+# Two words of 32 bits.
 KeyWords = Array
 # What `comparable_weights` gives for an infinite weight.
 INFINITE_WEIGHT = 2.0**60
 
 
-def as_key_words(key: Any, caller: str, name: str = "key") -> tuple[KeyWords, Any]:
-    """Checks one key of `jax.random`; returns its words, and its generator."""
+def as_key_words(key: Any, caller: str, name: str = "key") -> KeyWords:
+    """Checks one key of `jax.random`; returns its first two words.
+
+    They are a key of Threefry, whatever the generator: others may draw other numbers for the same
+    row under `vmap` or in another shard. Each half of a key of "rbg" is such a key.
+    """
     is_key = isinstance(key, jax.Array) and (
         jnp.issubdtype(key.dtype, jax.dtypes.prng_key)
-        or (key.dtype == jnp.uint32 and key.ndim == 1)
+        or (key.dtype == jnp.uint32 and key.shape in ((2,), (4,)))
     )
     if not is_key:
         raise TypeError(
             f"{caller}: {name} must be a key of jax.random, got {type_of(key)}. Make one with "
             "jax.random.key(seed)."
         )
-    generator = jax.random.key_impl(key)
     if jnp.issubdtype(key.dtype, jax.dtypes.prng_key):
         if key.ndim:
             raise ValueError(
                 f"{caller}: {name} must be one key, got {type_of(key)}. Use jax.vmap for several."
             )
         key = jax.random.key_data(key)
-    return key, generator
+    return key if key.shape == (2,) else key[:2]
 
 
-def random_words(words: KeyWords, generator: Any, row_ids: Array) -> tuple[Array, Array]:
+def key_of_words(words: KeyWords) -> Array:
+    """The key of `jax.random` with these words."""
+    return jax.random.wrap_key_data(words, impl="threefry2x32")
+
+
+def random_words(words: KeyWords, row_ids: Array) -> tuple[Array, Array]:
     """Two random words of 32 bits for each row: those of the key that the row's number derives."""
-    key = jax.random.wrap_key_data(words, impl=generator)
+    key = key_of_words(words)
 
     def of_row(row_id: Array) -> Array:
         own = key
         if row_id.dtype.itemsize == 8:
             own = jax.random.fold_in(own, (row_id >> 32).astype(jnp.uint32))
         own = jax.random.fold_in(own, row_id.astype(jnp.uint32))
-        return jax.random.key_data(own)[:2]
+        return jax.random.key_data(own)
 
     derived = jax.vmap(of_row)(row_ids)
     return derived[:, 0], derived[:, 1]

@@ -2,14 +2,13 @@
 """Random neighbours of nodes of a graph."""
 
 import functools
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from ..contract._arguments import MAX_SHARD_ROWS, as_row_ids, as_static_int
-from ..contract._random_rows import as_key_words, integers_below
+from ..contract._random_rows import as_key_words, integers_below, key_of_words
 from ..contract._typing import Array, ArrayLike, Integer, Shaped
 from ..tiers._tiered import tiered
 from ._gather_rows import gather_rows
@@ -71,17 +70,15 @@ def neighbour_sample(
         ([[2, -1], [0, 1]], [1, 2])
     """
     caller = "neighbour_sample"
-    words, generator = as_key_words(key, caller)
+    words = as_key_words(key, caller)
     nodes = as_row_ids(nodes, caller, "nodes")
     k = as_static_int(k, caller, "k", 0, MAX_SHARD_ROWS)
-    return _draw(words, graph.offsets, nodes, generator, k, bool(replace))
+    return _draw(words, graph.offsets, nodes, k, bool(replace))
 
 
-@functools.partial(tiered, static_argnums=(3, 4, 5))
-def _draw(
-    words: Array, offsets: Array, nodes: Array, generator: Any, k: int, replace: bool
-) -> Sampled:
-    key = jax.random.wrap_key_data(words, impl=generator)
+@functools.partial(tiered, static_argnums=(3, 4))
+def _draw(words: Array, offsets: Array, nodes: Array, k: int, replace: bool) -> Sampled:
+    key = key_of_words(words)
     starts, ends = gather_rows((offsets[:-1], offsets[1:]), nodes)
     degrees = ends - starts
     place = jax.lax.broadcasted_iota(jnp.int32, (nodes.shape[0], k), 1)

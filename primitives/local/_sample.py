@@ -94,12 +94,12 @@ def sample(
         ([-1, 1, 3], 2)
     """
     caller = "sample"
-    words, generator = as_key_words(key, caller)
+    words = as_key_words(key, caller)
     num_rows = as_static_int(num_rows, caller, "num_rows", 0, MAX_SHARD_ROWS)
     k = as_static_int(k, caller, "k", 0, MAX_SHARD_ROWS if replace else num_rows)
     weights = as_weights(weights, num_rows, caller)
     valid = as_num_valid(num_valid, num_rows, caller)
-    return _sample(words, weights, valid, generator, num_rows, k, bool(replace))
+    return _sample(words, weights, valid, num_rows, k, bool(replace))
 
 
 def segment_sample(
@@ -147,12 +147,12 @@ def segment_sample(
         ([1, -1], [2, 0, 1])
     """
     caller = "segment_sample"
-    words, generator = as_key_words(key, caller)
+    words = as_key_words(key, caller)
     num_rows = jnp.shape(segment_ids)[0] if jnp.ndim(segment_ids) else 0
     segments = as_segment_ids(segment_ids, num_segments, num_rows, num_valid, caller)
     k = as_static_int(k, caller, "k", 0, MAX_SHARD_ROWS)
     weights = as_weights(weights, num_rows, caller)
-    return _sample_segments(words, segments.ids, weights, generator, segments.num_segments, k)
+    return _sample_segments(words, segments.ids, weights, segments.num_segments, k)
 
 
 def as_weights(weights: Any, num_rows: int, caller: str) -> Array | None:
@@ -171,12 +171,11 @@ def as_weights(weights: Any, num_rows: int, caller: str) -> Array | None:
     return jax.lax.stop_gradient(weights).astype(dtype)
 
 
-@functools.partial(tiered, static_argnums=(3, 4, 5, 6))
+@functools.partial(tiered, static_argnums=(3, 4, 5))
 def _sample(
     words: Array,
     weights: Array | None,
     num_valid: Array,
-    generator: Any,
     num_rows: int,
     k: int,
     replace: bool,
@@ -185,12 +184,12 @@ def _sample(
     if weights is not None:
         weights = comparable_weights(weights, row_ids < num_valid)
     if replace:
-        draws = random_words(words, generator, jax.lax.iota(jnp.int32, k))
+        draws = random_words(words, jax.lax.iota(jnp.int32, k))
         drawn, can_draw = draw_rows(draws, weights, num_valid)
         return Sampled(
             jnp.where(can_draw, drawn, np.int32(-1)), jnp.where(can_draw, np.int32(k), 0)
         )
-    times = arrivals(random_words(words, generator, row_ids), weights)
+    times = arrivals(random_words(words, row_ids), weights)
     num_candidates = num_valid
     if weights is not None:
         is_candidate = weights > 0
@@ -202,12 +201,11 @@ def _sample(
     return Sampled(jnp.where(is_drawn, first, np.int32(-1)), count)
 
 
-@functools.partial(tiered, static_argnums=(3, 4, 5))
+@functools.partial(tiered, static_argnums=(3, 4))
 def _sample_segments(
     words: Array,
     segment_ids: Array,
     weights: Array | None,
-    generator: Any,
     num_segments: int,
     k: int,
 ) -> Sampled:
@@ -216,6 +214,6 @@ def _sample_segments(
     if weights is not None:
         weights = comparable_weights(weights, segment_ids >= 0)
         segments = segments.without(weights == 0)
-    times = arrivals(random_words(words, generator, row_ids), weights)
+    times = arrivals(random_words(words, row_ids), weights)
     first = segment_top_k(times, segments.ids, num_segments, k, largest=False).row_ids
     return Sampled(first, jnp.minimum(rows_in_segments(segments.ids, num_segments), k))

@@ -51,9 +51,9 @@ def random_permutation(key: Shaped[ArrayLike, "..."], num_rows: int) -> Int[Arra
         [0, 1, 2, 3, 4]
     """
     caller = "random_permutation"
-    words, generator = as_key_words(key, caller)
+    words = as_key_words(key, caller)
     num_rows = as_static_int(num_rows, caller, "num_rows", 0, MAX_SHARD_ROWS)
-    return _permutation(words, generator, num_rows)
+    return _permutation(words, num_rows)
 
 
 def shuffle(
@@ -92,20 +92,20 @@ def shuffle(
         [10, 20, 30]
     """
     caller = "shuffle"
-    words, generator = as_key_words(key, caller)
+    words = as_key_words(key, caller)
     num_rows = num_rows_of(rows, caller)
     rows = as_rows(rows, num_rows, caller, "rows")
-    return _shuffle(words, rows, as_valid_rows(num_valid, num_rows, caller), generator)
+    return _shuffle(words, rows, as_valid_rows(num_valid, num_rows, caller))
 
 
-@functools.partial(tiered, static_argnums=(1, 2))
-def _permutation(words: Array, generator: Any, num_rows: int) -> Array:
+@functools.partial(tiered, static_argnums=1)
+def _permutation(words: Array, num_rows: int) -> Array:
     row_ids = jax.lax.iota(jnp.int32, num_rows)
-    return radix_argsort(random_words(words, generator, row_ids))
+    return radix_argsort(random_words(words, row_ids))
 
 
-@functools.partial(tiered, static_argnums=3)
-def _shuffle(words: Array, rows: Any, num_valid: Array | None, generator: Any) -> Any:
+@tiered
+def _shuffle(words: Array, rows: Any, num_valid: Array | None) -> Any:
     row_ids = jax.lax.iota(jnp.int32, jax.tree.leaves(rows)[0].shape[0])
-    bits = random_words(words, generator, row_ids)
+    bits = random_words(words, row_ids)
     return radix_sort(bits, values=rows, num_valid=num_valid)[1]

@@ -21,6 +21,13 @@ def test_matches_the_oracle(mesh_size, num_rows):
     oracles.assert_same_bits(shuffled, tuple(leaf[order] for leaf in rows))
 
 
+@pytest.mark.parametrize("generator", ["rbg", "unsafe_rbg"])
+def test_keys_of_any_generator_give_the_same_order_on_a_mesh(generator):
+    key = jax.random.key(5, impl=generator)
+    order = oracles.random_permutation(jax.random.key_data(key)[:2], 11)
+    oracles.assert_same_bits(primitives.random_permutation(key, 11, mesh_of(3)), order)
+
+
 @pytest.mark.parametrize("mesh_size", [None, 3])
 def test_valid_rows_come_first(mesh_size):
     mesh = None if mesh_size is None else mesh_of(mesh_size)

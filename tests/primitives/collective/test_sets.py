@@ -132,6 +132,15 @@ def test_whole_arrays_of_any_length(num_shards, num_a, num_b):
         oracles.assert_same_bits(tuple(traced), oracles.set_operation(op, a, b, 2))
 
 
+def test_whole_arrays_without_rows():
+    # XLA takes them for constants.
+    empty = np.zeros(0, np.int8)
+    for op in OPS:
+        call = functools.partial(getattr(primitives, f"set_{op}"), mesh=mesh_of(3), capacity=2)
+        found = jax.jit(call)(empty, empty)
+        oracles.assert_same_bits(tuple(found), oracles.set_operation(op, empty, empty, 2))
+
+
 def test_explicit_axes_of_a_mesh_of_two():
     mesh = jax.make_mesh((2, 3), ("host", "device"), axis_types=(AxisType.Explicit,) * 2)
     a, b = make_keys("zipf", 29, np.int32), make_keys("zipf", 12, np.int32, seed=1)

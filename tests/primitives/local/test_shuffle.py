@@ -19,10 +19,12 @@ def test_matches_the_oracle(num_rows):
         oracles.assert_same_bits(shuffled, {name: leaf[order] for name, leaf in rows.items()})
 
 
-def test_rows_of_any_generator_are_permuted():
-    for generator in ("rbg", "unsafe_rbg"):
-        order = local.random_permutation(jax.random.key(0, impl=generator), 40)
-        assert sorted(order.tolist()) == list(range(40))
+@pytest.mark.parametrize("generator", ["rbg", "unsafe_rbg"])
+def test_keys_of_any_generator_are_read_as_two_words(generator):
+    keys = jax.random.split(jax.random.key(0, impl=generator), 2)
+    orders = jax.vmap(lambda key: local.random_permutation(key, 40))(keys)
+    for words, order in zip(jax.random.key_data(keys), orders, strict=True):
+        oracles.assert_same_bits(order, oracles.random_permutation(words[:2], 40))
 
 
 def test_padding_stays_behind_the_valid_rows():
@@ -46,5 +48,7 @@ def test_names_what_is_wrong():
         local.shuffle(jnp.int32(3), np.zeros(3))
     with pytest.raises(ValueError, match=r"random_permutation: key must be one key, got key<fry>"):
         local.random_permutation(jax.random.split(jax.random.key(0), 2), 3)
+    with pytest.raises(TypeError, match=r"must be a key of jax.random, got uint32\[3\]"):
+        local.random_permutation(jnp.zeros(3, jnp.uint32), 3)
     with pytest.raises(ValueError, match="random_permutation: num_rows"):
         local.random_permutation(jax.random.key(0), -1)
