@@ -13,6 +13,7 @@ from .._over_mesh import RowMesh, ValidRows, as_row_mesh
 from .._sized import map_front_packed, sized
 from ..collective._exchange import Transport, check_transport
 from ..collective._radix_sort import row_id_dtype
+from ..contract._arguments import as_flag
 from ..contract._typing import Array, ArrayLike, Bool, Integer, PyTree
 from ..local import Compacted
 from ..local.parts import as_masked_rows, select_rows
@@ -71,6 +72,7 @@ def compact(
         ([3, 4, 5], 3)
     """
     caller = "compact"
+    return_index = as_flag(return_index, caller, "return_index")
     check_transport(transport, caller)
     row_mesh = as_row_mesh(mesh, axis, caller)
     mask, rows, num_rows = as_masked_rows(mask, rows, caller)

@@ -9,7 +9,7 @@ from .. import collective
 from .._over_mesh import RowMesh, ValidRows, as_row_mesh
 from .._sized import map_front_packed, sized
 from ..collective._exchange import Transport, check_transport
-from ..contract._arguments import as_keys, as_num_valid
+from ..contract._arguments import as_flag, as_keys, as_num_valid
 from ..contract._typing import Array, ArrayLike, Integer, Keys
 from ..local import Factorized
 from ..local.parts import factorize_columns, keys_of_groups
@@ -69,6 +69,8 @@ def factorize(
         ([2, 0, 2, 1], [10, 20, 30], 3)
     """
     caller = "factorize"
+    sort = as_flag(sort, caller, "sort")
+    return_first = as_flag(return_first, caller, "return_first")
     check_transport(transport, caller)
     row_mesh = as_row_mesh(mesh, axis, caller)
     num_shards = 1 if row_mesh is None else row_mesh.num_shards
@@ -80,9 +82,9 @@ def factorize(
     def run(capacity: int) -> Any:
         if row_mesh is None:
             rows_that_count = as_num_valid(num_valid, num_rows, caller)
-            groups = factorize_columns(placed, rows_that_count, capacity, bool(sort))
+            groups = factorize_columns(placed, rows_that_count, capacity, sort)
             return (None, groups.first_row_ids), groups.count, groups.group_ids
-        options = (bool(sort), bool(return_first))
+        options = (sort, return_first)
         return _factorize_on_mesh(placed, valid, row_mesh, capacity, num_rows, options, transport)
 
     (unique_columns, row_ids), count, group_ids = sized(caller, run, capacity, num_rows, row_mesh)

@@ -7,6 +7,7 @@ from ...shardings._compat import MeshLike
 from .. import collective, local
 from .._over_mesh import RowMesh, ValidSides, as_row_mesh
 from ..collective._exchange import Transport, check_transport
+from ..contract._arguments import as_flag
 from ..contract._typing import Array, Bool, Keys, NumValid
 from ..local.parts import as_key_sides
 from ..tiers._tiered import tiered
@@ -59,6 +60,7 @@ def isin(
         [False, True, False, False]
     """
     caller = "isin"
+    invert = as_flag(invert, caller, "invert")
     check_transport(transport, caller)
     row_mesh = as_row_mesh(mesh, axis, caller)
     if row_mesh is None:
@@ -69,7 +71,7 @@ def isin(
     lengths = sides.a[0].shape[0], sides.b[0].shape[0]
     valid = row_mesh.valid_rows_of_sides(num_valid, lengths, caller)
     placed = row_mesh.place((sides.a, sides.b))
-    return _isin_on_mesh(*placed, valid, row_mesh, lengths, bool(invert), transport)
+    return _isin_on_mesh(*placed, valid, row_mesh, lengths, invert, transport)
 
 
 @functools.partial(tiered, static_argnums=(3, 4, 5, 6))

@@ -7,6 +7,7 @@ from ...shardings._compat import MeshLike
 from .. import local
 from .._over_mesh import RowMesh, ValidRows, as_row_mesh
 from ..collective._linear_recurrence import solve_shards
+from ..contract._arguments import as_flag
 from ..contract._typing import Array, ArrayLike, Bool, Integer, Shaped
 from ..local.parts import Recurrence, SegmentEncoding, as_recurrence
 from ..tiers._tiered import tiered
@@ -71,6 +72,7 @@ def linear_recurrence(
         [1.0, 0.0, 4.0, 4.0]
     """
     caller = "linear_recurrence"
+    reverse = as_flag(reverse, caller, "reverse")
     row_mesh = as_row_mesh(mesh, axis, caller)
     if row_mesh is None:
         return local.linear_recurrence(
@@ -86,7 +88,7 @@ def linear_recurrence(
     num_rows = arguments.b.shape[0]
     valid = row_mesh.valid_rows(num_valid, num_rows, caller)
     rows = row_mesh.place((arguments.a, arguments.b, arguments.encoding))
-    return _solve_on_mesh(rows, arguments.initial, valid, bool(reverse), row_mesh, num_rows)
+    return _solve_on_mesh(rows, arguments.initial, valid, reverse, row_mesh, num_rows)
 
 
 @functools.partial(tiered, static_argnums=(3, 4, 5))

@@ -6,7 +6,7 @@ import functools
 from ...shardings._compat import MeshLike
 from .. import collective, local
 from .._over_mesh import RowMesh, ValidRows, as_row_mesh
-from ..contract._arguments import as_key, as_static_int
+from ..contract._arguments import as_flag, as_key, as_static_int
 from ..contract._typing import Array, ArrayLike, Integer, Shaped
 from ..local import TopK
 from ..local.parts import as_ranks
@@ -57,6 +57,7 @@ def top_k(
         >>> top.values.tolist(), top.row_ids.tolist()
         ([9, 9, 5], [1, 2, 0])
     """
+    largest = as_flag(largest, "top_k", "largest")
     row_mesh = as_row_mesh(mesh, axis, "top_k")
     if row_mesh is None:
         return local.top_k(x, k, largest=largest, num_valid=num_valid)
@@ -64,7 +65,7 @@ def top_k(
     num_rows = column.shape[0]
     k = as_static_int(k, "top_k", "k", 0, num_rows)
     valid = row_mesh.valid_rows(num_valid, num_rows, "top_k")
-    return _top_k_on_mesh(row_mesh.place(column), valid, row_mesh, k, num_rows, bool(largest))
+    return _top_k_on_mesh(row_mesh.place(column), valid, row_mesh, k, num_rows, largest)
 
 
 @functools.partial(tiered, static_argnums=(2, 3, 4, 5))

@@ -11,6 +11,7 @@ from ...shardings._compat import MeshLike
 from .. import local
 from .._over_mesh import RowMesh, ValidRows, as_row_mesh
 from ..collective._reduce import reduce_shards
+from ..contract._arguments import as_flag
 from ..contract._typing import ArrayLike, Integer, PyTree
 from ..local import Reduced
 from ..local.parts import MaskedRows, ReducePlan, Transform, as_reduce_plan
@@ -84,6 +85,7 @@ def reduce(
         (11, 3)
     """
     caller = "reduce"
+    skip_nan = as_flag(skip_nan, caller, "skip_nan")
     row_mesh = as_row_mesh(mesh, axis, caller)
     if row_mesh is None:
         return local.reduce(
@@ -104,7 +106,7 @@ def reduce(
         # XLA cannot compile a program over a mesh if all arguments are empty: a row that is
         # padding.
         rows = jax.tree.map(lambda leaf: jnp.zeros((1, *leaf.shape[1:]), leaf.dtype), rows)
-    plan = plan._replace(skip_nan=bool(skip_nan))
+    plan = plan._replace(skip_nan=skip_nan)
     is_padded = num_valid is not None or not num_rows or num_rows % row_mesh.num_shards != 0
     operands = row_mesh.replicate(operands)
     placed = row_mesh.place(rows)

@@ -16,7 +16,7 @@ from .._over_mesh import RowMesh, ValidRows, as_row_mesh
 from .._segment_sums import Summed
 from .._sized import capacity_for, map_front_packed, sized
 from ..collective._exchange import Transport, check_transport
-from ..contract._arguments import as_keys, as_num_valid
+from ..contract._arguments import as_flag, as_keys, as_num_valid
 from ..contract._platform import likely_platform
 from ..contract._typing import Array, ArrayLike, Integer, Keys, PyTree
 from ..local import ReducedRuns
@@ -96,6 +96,7 @@ def reduce_by_key(
         ([3, 7], [6, 9], 2)
     """
     caller = "reduce_by_key"
+    is_sorted = as_flag(is_sorted, caller, "is_sorted")
     check_transport(transport, caller)
     check_order(order, caller)
     row_mesh = as_row_mesh(mesh, axis, caller)
@@ -104,7 +105,7 @@ def reduce_by_key(
     num_rows = columns[0].shape[0]
     values, names, ddof = as_reduction(values, ops, ddof, num_rows, caller)
     leaves, structure = jax.tree.flatten(values)
-    reduction = _Reduction(names, bool(is_sorted), order, ddof, transport)
+    reduction = _Reduction(names, is_sorted, order, ddof, transport)
     valid = None if row_mesh is None else row_mesh.valid_rows(num_valid, num_rows, caller)
     if row_mesh is not None:
         columns, leaves = row_mesh.place((columns, leaves))

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from ...shardings._compat import MeshLike
 from .. import collective, local
 from .._over_mesh import RowMesh, ValidRows, as_row_mesh
-from ..contract._arguments import MAX_SHARD_ROWS, as_static_int
+from ..contract._arguments import MAX_SHARD_ROWS, as_flag, as_static_int
 from ..contract._random_rows import as_key_words, key_of_words
 from ..contract._typing import Array, ArrayLike, Integer, Shaped
 from ..local import Sampled
@@ -71,6 +71,7 @@ def sample(
         ([-1, 1, 3], 2)
     """
     caller = "sample"
+    replace = as_flag(replace, caller, "replace")
     row_mesh = as_row_mesh(mesh, axis, caller)
     if row_mesh is None:
         return local.sample(key, num_rows, k, replace=replace, weights=weights, num_valid=num_valid)
@@ -80,7 +81,7 @@ def sample(
     k = as_static_int(k, caller, "k", 0, MAX_SHARD_ROWS if replace else num_rows)
     placed = row_mesh.place(as_weights(weights, num_rows, caller))
     valid = row_mesh.valid_rows(num_valid, num_rows, caller)
-    return _sample_on_mesh(placed, words, valid, row_mesh, num_rows, k, bool(replace))
+    return _sample_on_mesh(placed, words, valid, row_mesh, num_rows, k, replace)
 
 
 def segment_sample(

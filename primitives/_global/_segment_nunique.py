@@ -7,6 +7,7 @@ from ...shardings._compat import MeshLike
 from .. import collective, local
 from .._over_mesh import RowMesh, ValidRows, as_row_mesh
 from ..collective._exchange import Transport, check_transport
+from ..contract._arguments import as_flag
 from ..contract._typing import Array, ArrayLike, Int, Integer, Keys
 from ..local.parts import as_nunique_arguments
 from ..tiers._tiered import tiered
@@ -61,6 +62,7 @@ def segment_nunique(
         [1, 2, 0]
     """
     caller = "segment_nunique"
+    scattered = as_flag(scattered, caller, "scattered")
     row_mesh = as_row_mesh(mesh, axis, caller)
     check_transport(transport, caller)
     if row_mesh is None:
@@ -73,7 +75,7 @@ def segment_nunique(
     if num_rows == 0:
         return local.segment_nunique(columns, segments.ids, num_segments)
     rows = row_mesh.place((columns, segments.ids))
-    settings = (segments.num_segments, row_mesh, num_rows, bool(scattered), transport)
+    settings = (segments.num_segments, row_mesh, num_rows, scattered, transport)
     return _count_on_mesh(rows, valid, *settings)
 
 

@@ -10,6 +10,7 @@ from ...shardings._compat import MeshLike
 from .. import collective, local
 from .._over_mesh import RowMesh, ValidRows, as_row_mesh
 from ..collective._exchange import Transport, check_transport
+from ..contract._arguments import as_flag
 from ..contract._typing import Array, ArrayLike, Integer, Shaped
 from ..local.parts import Interpolation, as_segment_quantile_arguments
 from ..tiers._tiered import tiered
@@ -74,6 +75,7 @@ def segment_quantile(
         [5.0, 1.5]
     """
     caller = "segment_quantile"
+    scattered = as_flag(scattered, caller, "scattered")
     row_mesh = as_row_mesh(mesh, axis, caller)
     check_transport(transport, caller)
     if row_mesh is None:
@@ -96,7 +98,7 @@ def segment_quantile(
     rows = row_mesh.place((column, segments.ids))
     return _find_on_mesh(
         rows, quantiles, valid, segments.num_segments, interpolation, dtype, row_mesh, num_rows,
-        bool(scattered), transport,
+        scattered, transport,
     )  # fmt: skip
 
 

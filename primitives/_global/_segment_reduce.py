@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from ...shardings._compat import MeshLike
 from .. import collective
 from .._over_mesh import RowMesh, as_row_mesh
+from ..contract._arguments import as_flag
 from ..contract._segment_forms import documented
 from ..contract._typing import Array, ArrayLike, Integer, PyTree
 from ..local.parts import as_segment_arguments, reduce_on_one_device
@@ -95,6 +96,7 @@ def _reduce(
     scattered: bool,
     axis: Any,
 ) -> Any:
+    scattered = as_flag(scattered, caller, "scattered")
     row_mesh = as_row_mesh(mesh, axis, caller)
     x, ids, num_segments, op, fill_value, ddof = as_segment_arguments(
         caller, x, segment_ids, num_segments, op, fill_value, ddof
@@ -107,9 +109,7 @@ def _reduce(
         ids = jnp.full(1, -1, jnp.int32)
     # Every reduction of the same name is one program, under any of its names.
     rows, num_rows = row_mesh.place((x, ids)), ids.shape[0]
-    return _reduce_on_mesh(
-        rows, fill_value, row_mesh, num_rows, num_segments, op, ddof, bool(scattered)
-    )
+    return _reduce_on_mesh(rows, fill_value, row_mesh, num_rows, num_segments, op, ddof, scattered)
 
 
 @functools.partial(tiered, static_argnums=(2, 3, 4, 5, 6, 7))

@@ -9,7 +9,7 @@ from .. import collective, local
 from .._over_mesh import RowMesh, ValidRows, as_row_mesh
 from .._sized import map_front_packed, sized
 from ..collective._exchange import Transport, check_transport
-from ..contract._arguments import as_keys
+from ..contract._arguments import as_flag, as_keys
 from ..contract._typing import Array, ArrayLike, Integer, Keys
 from ..local import Unique
 from ..tiers._tiered import tiered
@@ -70,12 +70,15 @@ def unique(
         ([3, 5, 7], [1, 1, 2], 3)
     """
     caller = "unique"
+    return_index = as_flag(return_index, caller, "return_index")
+    return_inverse = as_flag(return_inverse, caller, "return_inverse")
+    return_counts = as_flag(return_counts, caller, "return_counts")
     check_transport(transport, caller)
     row_mesh = as_row_mesh(mesh, axis, caller)
     num_shards = 1 if row_mesh is None else row_mesh.num_shards
     columns, is_tuple = as_keys(keys, caller, num_shards=num_shards)
     num_rows = columns[0].shape[0]
-    asked = (bool(return_index), bool(return_inverse), bool(return_counts))
+    asked = (return_index, return_inverse, return_counts)
     placed = columns if row_mesh is None else row_mesh.place(columns)
     valid = None if row_mesh is None else row_mesh.valid_rows(num_valid, num_rows, caller)
 

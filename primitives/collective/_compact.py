@@ -4,7 +4,7 @@
 import jax
 import jax.numpy as jnp
 
-from ..contract._arguments import as_capacity, as_num_valid
+from ..contract._arguments import as_capacity, as_flag, as_num_valid
 from ..contract._typing import ArrayLike, Bool, Integer, PyTree
 from ..local import Compacted
 from ..local.parts import as_masked_rows, select_rows
@@ -66,6 +66,7 @@ def compact(
             shard 1   rows [3 5 0]       count 2
     """
     caller = "compact"
+    return_index = as_flag(return_index, caller, "return_index")
     num_shards_on(axis_name, caller)
     flags, rows, num_rows = as_masked_rows(mask, rows, caller)
     capacity = as_capacity(capacity, num_rows, caller)

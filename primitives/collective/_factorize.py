@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...shardings._compat import like_varying
-from ..contract._arguments import as_capacity, as_keys, as_num_valid
+from ..contract._arguments import as_capacity, as_flag, as_keys, as_num_valid
 from ..contract._take import take_rows, take_rows_or_zeros
 from ..contract._typing import Array, ArrayLike, Integer, Keys
 from ..kernels.scan._running import running_count
@@ -82,6 +82,8 @@ def factorize(
             shard 1   group ids [2 0 1]   unique keys [9 0 0]   row ids [3 0 0]   count 1
     """
     caller = "factorize"
+    sort = as_flag(sort, caller, "sort")
+    return_first = as_flag(return_first, caller, "return_first")
     num_shards = num_shards_on(axis_name, caller)
     check_transport(transport, caller)
     columns, is_tuple = as_keys(keys, caller)

@@ -4,6 +4,7 @@
 import jax
 import jax.numpy as jnp
 
+from ..contract._arguments import as_flag
 from ..contract._key_bits import ordered_words
 from ..contract._typing import Array, Bool, Keys, NumValid
 from ..local.parts import as_key_sides
@@ -59,6 +60,7 @@ def isin(
             shard 1   [True True]
     """
     caller = "isin"
+    invert = as_flag(invert, caller, "invert")
     num_shards_on(axis_name, caller)
     check_transport(transport, caller)
     sides, _ = as_key_sides(keys, test_keys, num_valid, caller, ("keys", "test_keys"))

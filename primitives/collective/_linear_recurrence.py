@@ -3,6 +3,7 @@
 
 import jax.numpy as jnp
 
+from ..contract._arguments import as_flag
 from ..contract._scan_operators import Scan
 from ..contract._typing import Array, ArrayLike, Bool, Integer, Shaped
 from ..kernels.scan._segmented_scan import fill_padding
@@ -68,9 +69,10 @@ def linear_recurrence(
             shard 1   [6 5]
     """
     caller = "linear_recurrence"
+    reverse = as_flag(reverse, caller, "reverse")
     num_shards_on(axis_name, caller)
     arguments = as_recurrence(a, b, initial, head_flags, segment_ids, num_valid, caller)
-    return solve_shards(arguments, bool(reverse), axis_name)
+    return solve_shards(arguments, reverse, axis_name)
 
 
 def solve_shards(arguments: Recurrence, reverse: bool, axis_name: AxisName) -> Array:

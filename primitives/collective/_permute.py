@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..contract._arguments import as_static_int, as_tree, type_of
+from ..contract._arguments import as_flag, as_static_int, as_tree, type_of
 from ..contract._axis_scope import size_of_axis
 from ..contract._typing import PyTree
 from ._axis import AxisName, check_mesh_order
@@ -93,6 +93,7 @@ def shift(tree: PyTree, k: int = 1, *, axis_name: AxisName, wrap: bool = False) 
     check_mesh_order(axis_name, caller)
     tree = as_tree(tree, caller)
     k = as_static_int(k, caller, "k", None)
+    wrap = as_flag(wrap, caller, "wrap")
     targets = [(source, source + k) for source in range(num_shards)]
     if wrap:
         perm = [(source, target % num_shards) for source, target in targets]

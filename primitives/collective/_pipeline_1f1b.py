@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from ...shardings._compat import as_varying, varying_axes
+from ..contract._arguments import as_flag
 from ..contract._typing import Array, PyTree
 from ._axis import AxisName
 from ._stages import (
@@ -79,6 +80,7 @@ def pipeline_1f1b(
             stage 0   loss 20.   gradients [20.]
             stage 1   loss 20.   gradients [40.]
     """
+    remat = as_flag(remat, "pipeline_1f1b", "remat")
 
     def run(params: PyTree, xs: PyTree, ts: PyTree) -> Pipelined:
         stage = PipelineStage((stage_fn, loss_fn), (params, xs, ts), axis_name, "pipeline_1f1b")

@@ -7,6 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ..contract._arguments import as_flag
 from ..contract._typing import Array, PyTree
 from ._axis import AxisName
 from ._stages import LossFunction, Pipelined, PipelineStage, StageFunction
@@ -61,6 +62,7 @@ def pipeline_gpipe(
             stage 0   loss 20.   gradients [20.]
             stage 1   loss 20.   gradients [40.]
     """
+    remat = as_flag(remat, "pipeline_gpipe", "remat")
 
     def run(params: PyTree, xs: PyTree, ts: PyTree) -> Pipelined:
         stage = PipelineStage((stage_fn, loss_fn), (params, xs, ts), axis_name, "pipeline_gpipe")

@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ..contract._arguments import as_flag
 from ..contract._custom_jvp import custom_jvp
 from ..contract._typing import Array, ArrayLike, Integer, PyTree
 from ..local import Reduced
@@ -81,9 +82,10 @@ def reduce(
             both      "argmax"   values 4    counts 4
     """
     caller = "reduce"
+    skip_nan = as_flag(skip_nan, caller, "skip_nan")
     num_shards = num_shards_on(axis_name, caller)
     rows, valid, plan = as_rows_to_reduce(caller, x, op, where, num_valid, transform, dtype, ddof)
-    plan = plan._replace(skip_nan=bool(skip_nan))
+    plan = plan._replace(skip_nan=skip_nan)
     return Reduced(*reduce_shards(rows, operands, valid, plan, axis_name, num_shards))
 
 

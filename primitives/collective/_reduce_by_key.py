@@ -5,7 +5,7 @@ from typing import Any
 
 import jax
 
-from ..contract._arguments import as_capacity, as_keys, as_num_valid
+from ..contract._arguments import as_capacity, as_flag, as_keys, as_num_valid
 from ..contract._typing import Array, ArrayLike, Integer, Keys, PyTree
 from ..local import ReducedRuns
 from ..local.parts import as_reduction, find_runs, merged_parts, of_runs, parts_of, segments_of
@@ -81,6 +81,7 @@ def reduce_by_key(
             shard 1   unique keys [7 9 0]   values [9 4 0]   num_runs 2
     """
     caller = "reduce_by_key"
+    is_sorted = as_flag(is_sorted, caller, "is_sorted")
     num_shards_on(axis_name, caller)
     check_transport(transport, caller)
     columns, is_tuple = as_keys(keys, caller)
@@ -91,7 +92,7 @@ def reduce_by_key(
     columns, values, valid = as_shards((columns, values, valid), axis_name)
     leaves, structure = jax.tree.flatten(values)
 
-    unique_columns, parts, count = _reduce_shard(columns, leaves, valid, names, bool(is_sorted))
+    unique_columns, parts, count = _reduce_shard(columns, leaves, valid, names, is_sorted)
     unique_columns, parts, sent = send_to_key_ranges(
         unique_columns, parts, count, axis_name, transport
     )

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..contract._arguments import MAX_SHARD_ROWS, as_num_valid, as_static_int
+from ..contract._arguments import MAX_SHARD_ROWS, as_flag, as_num_valid, as_static_int
 from ..contract._random_rows import (
     INFINITE_WEIGHT,
     arrivals,
@@ -96,6 +96,7 @@ def sample(
             both      row ids [3 1 -1]   count 2
     """
     caller = "sample"
+    replace = as_flag(replace, caller, "replace")
     num_shards = num_shards_on(axis_name, caller)
     words = as_key_words(key, caller)
     num_rows = as_static_int(num_rows, caller, "num_rows", 0, MAX_SHARD_ROWS)

@@ -4,6 +4,7 @@
 import jax.numpy as jnp
 import numpy as np
 
+from ..contract._arguments import as_flag
 from ..contract._typing import Array, ArrayLike, Int, Integer, Keys
 from ..local.parts import as_nunique_arguments
 from ._axis import AxisName, num_shards_on
@@ -62,6 +63,7 @@ def segment_nunique(
             both      [1 2 0]
     """
     caller = "segment_nunique"
+    scattered = as_flag(scattered, caller, "scattered")
     num_shards = num_shards_on(axis_name, caller)
     check_transport(transport, caller)
     segments, columns = as_nunique_arguments(caller, x, segment_ids, num_segments, num_valid)

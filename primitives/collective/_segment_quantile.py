@@ -5,6 +5,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from ..contract._arguments import as_flag
 from ..contract._typing import Array, ArrayLike, Integer, Shaped
 from ..local.parts import Interpolation, as_segment_quantile_arguments, quantiles_of
 from ._axis import AxisName, num_shards_on
@@ -75,6 +76,7 @@ def segment_quantile(
             both      [5.0 1.5]
     """
     caller = "segment_quantile"
+    scattered = as_flag(scattered, caller, "scattered")
     num_shards = num_shards_on(axis_name, caller)
     check_transport(transport, caller)
     segments, column, quantiles, dtype = as_segment_quantile_arguments(

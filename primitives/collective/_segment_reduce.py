@@ -6,7 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 import jax
 import jax.numpy as jnp
 
-from ..contract._arguments import as_num_valid
+from ..contract._arguments import as_flag, as_num_valid
 from ..contract._segment_forms import documented
 from ..contract._typing import Array, ArrayLike, Integer, PyTree
 from ..local.parts import OneDevice, as_segment_arguments, place_segment_ids, reduce_rows
@@ -104,6 +104,7 @@ def _reduce(
     ddof: Any,
     scattered: bool,
 ) -> Any:
+    scattered = as_flag(scattered, caller, "scattered")
     num_shards = num_shards_on(axis_name, caller)
     x, ids, num_segments, op, fill_value, ddof = as_segment_arguments(
         caller, x, segment_ids, num_segments, op, fill_value, ddof
@@ -124,7 +125,7 @@ def _reduce(
         ids = place_segment_ids(ids, num_segments, valid, is_exact=False)
         ranges = Ranges(ids, num_segments, axis_name, "auto", caller)
         return ranges.reduce(x, op, ddof, fill_value)
-    over = OverShards(axis_name, num_shards, bool(scattered), caller)
+    over = OverShards(axis_name, num_shards, scattered, caller)
     x, ids, valid = as_shards((x, ids, valid), axis_name)
     return reduce_rows(x, ids, valid, fill_value, num_segments, padded, op, ddof, over)
 

@@ -6,7 +6,7 @@ import functools
 import jax
 import jax.numpy as jnp
 
-from ..contract._arguments import as_key, as_num_valid, as_static_int
+from ..contract._arguments import as_flag, as_key, as_num_valid, as_static_int
 from ..contract._key_bits import ordered_word, ordered_words
 from ..contract._moved import with_tangents
 from ..contract._take import take_rows
@@ -64,6 +64,7 @@ def top_k(
             both      values [9 9 7]   row ids [1 3 5]
     """
     caller = "top_k"
+    largest = as_flag(largest, caller, "largest")
     num_shards = num_shards_on(axis_name, caller)
     column = as_key(x, caller)
     num_rows = column.shape[0]

@@ -6,7 +6,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..contract._arguments import as_static_int, as_tree, type_of
+from ..contract._arguments import as_flag, as_static_int, as_tree, type_of
 from ..contract._axis_scope import size_of_axis
 from ..contract._typing import Array, PyTree
 from ._axis import AxisName, as_shards
@@ -170,7 +170,7 @@ def all_gather(tree: PyTree, *, axis_name: AxisName, axis: int = 0, tiled: bool 
     """
     caller = "all_gather"
     tree = _checked(tree, axis_name, caller)
-    axis = as_static_int(axis, caller, "axis")
+    axis, tiled = as_static_int(axis, caller, "axis"), as_flag(tiled, caller, "tiled")
     for leaf in jax.tree.leaves(tree):
         if axis >= leaf.ndim + (not tiled):
             raise ValueError(
@@ -218,7 +218,7 @@ def psum_scatter(
     caller = "psum_scatter"
     num_shards = size_of_axis(axis_name, caller)
     tree = _checked(tree, axis_name, caller)
-    axis = as_static_int(axis, caller, "axis")
+    axis, tiled = as_static_int(axis, caller, "axis"), as_flag(tiled, caller, "tiled")
     for leaf in jax.tree.leaves(tree):
         length = leaf.shape[axis] if axis < leaf.ndim else 0
         if axis >= leaf.ndim or (length % num_shards if tiled else length != num_shards):

@@ -4,7 +4,7 @@
 import jax
 import jax.numpy as jnp
 
-from ..contract._arguments import as_capacity, as_keys, as_num_valid
+from ..contract._arguments import as_capacity, as_flag, as_keys, as_num_valid
 from ..contract._take import take_rows_or_zeros
 from ..contract._typing import ArrayLike, Integer, Keys
 from ..local import Unique
@@ -71,6 +71,9 @@ def unique(
             shard 1   unique keys [7 9 0]   counts [3 1 0]   inverse [2 1 0]   count 2
     """
     caller = "unique"
+    return_index = as_flag(return_index, caller, "return_index")
+    return_inverse = as_flag(return_inverse, caller, "return_inverse")
+    return_counts = as_flag(return_counts, caller, "return_counts")
     num_shards = num_shards_on(axis_name, caller)
     check_transport(transport, caller)
     columns, is_tuple = as_keys(keys, caller)
@@ -78,7 +81,7 @@ def unique(
     capacity = as_capacity(capacity, num_rows, caller)
     valid = as_num_valid(num_valid, num_rows, caller)
     columns, valid = as_shards((columns, valid), axis_name)
-    asked = (bool(return_index), bool(return_inverse), bool(return_counts))
+    asked = (return_index, return_inverse, return_counts)
 
     unique_columns, row_ids, inverse, counts, count = unique_columns_of(
         columns, valid, num_rows, asked

@@ -258,13 +258,25 @@ def as_pair(pair: Any, caller: str, name: str) -> tuple[Any, Any]:
     return pair[0], pair[1]
 
 
+def as_flag(flag: Any, caller: str, name: str) -> bool:
+    """Validates a bool that the program depends on."""
+    _refuse_traced_flag(flag, caller, name)
+    if not isinstance(flag, (bool, np.bool_)):
+        raise TypeError(f"{caller}: {name} must be a bool, got {type_of(flag)}.")
+    return bool(flag)
+
+
+def _refuse_traced_flag(flag: Any, caller: str, name: str) -> None:
+    if isinstance(flag, Tracer):
+        raise TypeError(
+            f"{caller}: {name} must be a Python bool, because the program depends on it, "
+            f"got the traced {type_of(flag)}. Mark it static (static_argnames in jax.jit)."
+        )
+
+
 def as_directions(descending: Any, num_keys: int, caller: str) -> tuple[bool, ...]:
     """Validates `descending`; returns one direction for each key column."""
-    if isinstance(descending, Tracer):
-        raise TypeError(
-            f"{caller}: descending must be a Python bool, because the program depends on it, "
-            f"got the traced {type_of(descending)}. Mark it static (static_argnames in jax.jit)."
-        )
+    _refuse_traced_flag(descending, caller, "descending")
     if isinstance(descending, (bool, np.bool_)):
         return (bool(descending),) * num_keys
     if not isinstance(descending, Sequence) or not all(

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..contract._arguments import as_key, as_keys, as_num_valid, as_pair, type_of
+from ..contract._arguments import as_flag, as_key, as_keys, as_num_valid, as_pair, type_of
 from ..contract._key_bits import OrderedWord, ordered_word
 from ..contract._scan_operators import Scan
 from ..contract._typing import Array
@@ -67,6 +67,7 @@ def as_asof(
 ) -> tuple[KeySides, AsofRule, Array | None]:
     """Checks the arguments. Each side has the columns of `by`, then the times."""
     caller = "join_asof"
+    allow_exact = as_flag(allow_exact, caller, "allow_exact")
     if direction not in get_args(Direction):
         raise ValueError(
             f"{caller}: direction must be one of {', '.join(map(repr, get_args(Direction)))}, "
@@ -86,7 +87,7 @@ def as_asof(
     )
     limit = None if tolerance is None else _as_tolerance(tolerance, times[0], caller)
     sides = KeySides(columns[0], columns[1], num_left, num_right)
-    return sides, AsofRule(direction, bool(allow_exact)), limit
+    return sides, AsofRule(direction, allow_exact), limit
 
 
 def _as_by(by: Any, times: tuple[Array, Array], num_shards: int) -> tuple[tuple[Array, ...], ...]:

@@ -13,6 +13,7 @@ from jax.core import Tracer
 from ..contract._arguments import (
     as_array,
     as_capacity,
+    as_flag,
     as_num_valid,
     as_rows,
     as_static_int,
@@ -92,6 +93,7 @@ def compact(
         ([10, 30, 0], [0, 2, 0])
     """
     caller = "compact"
+    return_index = as_flag(return_index, caller, "return_index")
     leaves = jax.tree.leaves((mask, rows))
     if not all(isinstance(leaf, jax.Array) for leaf in leaves):
         mask, rows, _ = as_masked_rows(mask, rows, caller)

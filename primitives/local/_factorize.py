@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from ..contract._arguments import as_capacity, as_keys, as_num_valid
+from ..contract._arguments import as_capacity, as_flag, as_keys, as_num_valid
 from ..contract._key_bits import ordered_words
 from ..contract._take import take_rows_or_zeros
 from ..contract._typing import Array, ArrayLike, Int, Integer, Keys, PyTree
@@ -81,11 +81,13 @@ def factorize(
         [0, 1, 0, 2]
     """
     caller = "factorize"
+    return_first = as_flag(return_first, caller, "return_first")
+    sort = as_flag(sort, caller, "sort")
     columns, is_tuple = as_keys(keys, caller)
     num_rows = columns[0].shape[0]
     capacity = as_capacity(capacity, num_rows, caller)
     valid = as_num_valid(num_valid, num_rows, caller)
-    groups = factorize_columns(columns, valid, capacity, bool(sort))
+    groups = factorize_columns(columns, valid, capacity, sort)
     unique_columns = keys_of_groups(columns, groups.first_row_ids, groups.count)
     unique_keys = unique_columns if is_tuple else unique_columns[0]
     row_ids = groups.first_row_ids if return_first else None

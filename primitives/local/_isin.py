@@ -4,6 +4,7 @@
 import jax
 import jax.numpy as jnp
 
+from ..contract._arguments import as_flag
 from ..contract._typing import Array, Bool, Keys, NumValid
 from ..kernels.join._membership import flag_matches
 from ..tiers._tiered import tiered
@@ -49,6 +50,7 @@ def isin(
         >>> local.isin(jnp.array([5, 2, 5, 7]), jnp.array([7, 5, 1])).tolist()
         [True, False, True, True]
     """
+    invert = as_flag(invert, "isin", "invert")
     sides, _ = as_key_sides(keys, test_keys, num_valid, "isin", ("keys", "test_keys"))
     return flag_members(sides) if not invert else _flag_others(sides)
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from ..contract._arguments import as_array, as_num_valid, num_rows_of, type_of
+from ..contract._arguments import as_array, as_flag, as_num_valid, num_rows_of, type_of
 from ..contract._custom_jvp import custom_jvp
 from ..contract._platform import by_platform
 from ..contract._scan_operators import Scan, as_initial, widened
@@ -78,10 +78,10 @@ def linear_recurrence(
         >>> local.linear_recurrence(a, b, initial=16.0, reverse=True).tolist()
         [10.25, 4.5, 9.0, 10.0]
     """
-    arguments = as_recurrence(
-        a, b, initial, head_flags, segment_ids, num_valid, "linear_recurrence"
-    )
-    return _solve_rows(arguments, bool(reverse))
+    caller = "linear_recurrence"
+    reverse = as_flag(reverse, caller, "reverse")
+    arguments = as_recurrence(a, b, initial, head_flags, segment_ids, num_valid, caller)
+    return _solve_rows(arguments, reverse)
 
 
 class Recurrence(NamedTuple):

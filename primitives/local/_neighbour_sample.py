@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..contract._arguments import MAX_SHARD_ROWS, as_row_ids, as_static_int
+from ..contract._arguments import MAX_SHARD_ROWS, as_flag, as_row_ids, as_static_int
 from ..contract._random_rows import as_key_words, integers_below, key_of_words
 from ..contract._typing import Array, ArrayLike, Integer, Shaped
 from ..tiers._tiered import tiered
@@ -70,10 +70,11 @@ def neighbour_sample(
         ([[2, -1], [0, 1]], [1, 2])
     """
     caller = "neighbour_sample"
+    replace = as_flag(replace, caller, "replace")
     words = as_key_words(key, caller)
     nodes = as_row_ids(nodes, caller, "nodes")
     k = as_static_int(k, caller, "k", 0, MAX_SHARD_ROWS)
-    return _draw(words, graph.offsets, nodes, k, bool(replace))
+    return _draw(words, graph.offsets, nodes, k, replace)
 
 
 @functools.partial(tiered, static_argnums=(3, 4))

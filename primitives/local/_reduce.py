@@ -11,6 +11,7 @@ import numpy as np
 from ...shardings._compat import is_x64_enabled
 from ..contract._arguments import (
     as_array,
+    as_flag,
     as_num_valid,
     as_rows,
     as_static_int,
@@ -110,8 +111,9 @@ def reduce(
         >>> local.reduce({"a": x, "b": x > 4}, {"a": "argmin", "b": "any"}, num_valid=3).values
         {'a': Array(1, dtype=int32), 'b': Array(True, dtype=bool)}
     """
+    skip_nan = as_flag(skip_nan, "reduce", "skip_nan")
     rows, valid, plan = as_rows_to_reduce("reduce", x, op, where, num_valid, transform, dtype, ddof)
-    return _reduce(rows, operands, valid, plan._replace(skip_nan=bool(skip_nan)))
+    return _reduce(rows, operands, valid, plan._replace(skip_nan=skip_nan))
 
 
 def as_rows_to_reduce(

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from ...shardings._compat import like_varying, varying_axes
 from ..contract._arguments import (
     as_capacity,
+    as_flag,
     as_keys,
     as_num_valid,
     as_rows,
@@ -132,6 +133,7 @@ def reduce_by_key(
         ([6, 9, 0], [4, 5, 0])
     """
     caller = "reduce_by_key"
+    is_sorted = as_flag(is_sorted, caller, "is_sorted")
     columns, is_tuple = as_keys(keys, caller)
     num_rows = columns[0].shape[0]
     values, names, ddof = as_reduction(values, ops, ddof, num_rows, caller)
@@ -140,11 +142,11 @@ def reduce_by_key(
     check_order(order, caller)
     if order == "first":
         unique_columns, reduced, num_runs = _reduce_in_first_order(
-            columns, values, valid, names, capacity, bool(is_sorted), ddof
+            columns, values, valid, names, capacity, is_sorted, ddof
         )
     else:
         unique_columns, reduced, num_runs = reduce_columns(
-            columns, values, valid, names, capacity, bool(is_sorted), ddof
+            columns, values, valid, names, capacity, is_sorted, ddof
         )
     return ReducedRuns(unique_columns if is_tuple else unique_columns[0], reduced, num_runs)
 

@@ -11,6 +11,7 @@ import numpy as np
 from ..contract._arguments import (
     MAX_SHARD_ROWS,
     as_array,
+    as_flag,
     as_num_valid,
     as_static_int,
     type_of,
@@ -94,12 +95,13 @@ def sample(
         ([-1, 1, 3], 2)
     """
     caller = "sample"
+    replace = as_flag(replace, caller, "replace")
     words = as_key_words(key, caller)
     num_rows = as_static_int(num_rows, caller, "num_rows", 0, MAX_SHARD_ROWS)
     k = as_static_int(k, caller, "k", 0, MAX_SHARD_ROWS if replace else num_rows)
     weights = as_weights(weights, num_rows, caller)
     valid = as_num_valid(num_valid, num_rows, caller)
-    return _sample(words, weights, valid, num_rows, k, bool(replace))
+    return _sample(words, weights, valid, num_rows, k, replace)
 
 
 def segment_sample(

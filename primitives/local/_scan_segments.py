@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from ..contract._arguments import as_array, as_num_valid, as_rows, num_rows_of, type_of
+from ..contract._arguments import as_array, as_flag, as_num_valid, as_rows, num_rows_of, type_of
 from ..contract._scan_operators import (
     Scan,
     as_initial,
@@ -60,7 +60,11 @@ def as_scan(x: Any, scan: Scan, initial: Any, num_valid: Any, caller: str) -> Sc
     num_rows = num_rows_of(x, caller, "x")
     rows = as_rows(x, num_rows, caller, "x")
     check_rows(op, rows, caller)
-    scan = Scan(op, bool(scan.reverse), bool(scan.exclusive))
+    scan = Scan(
+        op,
+        as_flag(scan.reverse, caller, "reverse"),
+        as_flag(scan.exclusive, caller, "exclusive"),
+    )
     initial = as_initial(initial, rows, scan, caller)
     return ScanArguments(rows, scan, initial, as_num_valid(num_valid, num_rows, caller))
 

@@ -7,7 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ..contract._arguments import as_key, as_static_int
+from ..contract._arguments import as_flag, as_key, as_static_int
 from ..contract._key_bits import ordered_word
 from ..contract._take import take_rows_or_zeros
 from ..contract._typing import Array, ArrayLike, Integer
@@ -65,10 +65,11 @@ def segment_top_k(
         ([[9, 7], [0, 0], [9, 0]], [[1, 4], [-1, -1], [2, -1]])
     """
     caller = "segment_top_k"
+    largest = as_flag(largest, caller, "largest")
     column = as_key(x, caller)
     segments = as_segment_ids(segment_ids, num_segments, column.shape[0], num_valid, caller)
     k = as_static_int(k, caller, "k", 0, 2**31 - 1)
-    return _top_k(column, segments.ids, segments.num_segments, k, bool(largest))
+    return _top_k(column, segments.ids, segments.num_segments, k, largest)
 
 
 @functools.partial(tiered, static_argnums=(2, 3, 4))

@@ -3,6 +3,7 @@
 
 from typing import Any
 
+from ..contract._arguments import as_flag
 from ..contract._scan_operators import Operator, Scan
 from ..contract._typing import ArrayLike, Bool, Integer, PyTree
 from ._scan_segments import as_scan, as_segments, scan_segments
@@ -88,7 +89,8 @@ def segmented_scan(
 def check_encoding(
     head_flags: Any, segment_ids: Any, is_sorted: bool, num_segments: Any, caller: str
 ) -> None:
-    """Checks the arguments that go together with `is_sorted`."""
+    """Checks `is_sorted`, and the arguments that go together with it."""
+    as_flag(is_sorted, caller, "is_sorted")
     if is_sorted and num_segments is not None:
         raise ValueError(
             f"{caller}: num_segments is for is_sorted=False only, got {num_segments} for segments "

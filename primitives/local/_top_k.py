@@ -4,7 +4,7 @@
 import functools
 from typing import NamedTuple
 
-from ..contract._arguments import as_keys, as_num_valid, as_static_int
+from ..contract._arguments import as_flag, as_keys, as_num_valid, as_static_int
 from ..contract._key_bits import ordered_word
 from ..contract._take import take_rows
 from ..contract._typing import Array, ArrayLike, Int, Integer, Shaped
@@ -59,6 +59,7 @@ def top_k(
         ([9, 9, 5], [1, 2, 0])
     """
     caller = "top_k"
+    largest = as_flag(largest, caller, "largest")
     columns, is_tuple = as_keys(x, caller, "x")
     if is_tuple:
         raise TypeError(
@@ -68,7 +69,7 @@ def top_k(
     (column,) = columns
     num_rows = column.shape[0]
     k = as_static_int(k, caller, "k", 0, num_rows)
-    return _select(column, as_num_valid(num_valid, num_rows, caller), k, bool(largest))
+    return _select(column, as_num_valid(num_valid, num_rows, caller), k, largest)
 
 
 @functools.partial(tiered, static_argnums=(2, 3))

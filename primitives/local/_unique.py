@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from ..contract._arguments import as_capacity, as_keys, as_num_valid, as_valid_rows
+from ..contract._arguments import as_capacity, as_flag, as_keys, as_num_valid, as_valid_rows
 from ..contract._key_bits import ordered_words
 from ..contract._typing import Array, ArrayLike, Int, Integer, Keys, PyTree
 from ..tiers._tiered import tiered
@@ -70,11 +70,14 @@ def unique(
         ([3, 5, 7, 0], [2, 0, 2, 1], 3)
     """
     caller = "unique"
+    return_index = as_flag(return_index, caller, "return_index")
+    return_inverse = as_flag(return_inverse, caller, "return_inverse")
+    return_counts = as_flag(return_counts, caller, "return_counts")
     columns, is_tuple = as_keys(keys, caller)
     num_rows = columns[0].shape[0]
     capacity = as_capacity(capacity, num_rows, caller)
     valid = as_valid_rows(num_valid, num_rows, caller)
-    asked = (bool(return_index), bool(return_inverse), bool(return_counts))
+    asked = (return_index, return_inverse, return_counts)
     unique_columns, *rest = unique_columns_of(columns, valid, capacity, asked)
     return Unique(unique_columns if is_tuple else unique_columns[0], *rest)
 
