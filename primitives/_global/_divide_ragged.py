@@ -15,9 +15,10 @@ from ..collective._exchange import Transport, check_transport
 from ..collective._rebalance import deal_out_rows, rows_of_shards_before, send_to_ranks
 from ..collective._sorted_runs import Dealing
 from ..collective._wide_counts import widen
-from ..contract._arguments import MAX_SHARD_ROWS, as_static_int, type_of
+from ..contract._arguments import MAX_SHARD_ROWS, as_static_int
 from ..contract._typing import Array, Int
 from ..local import Ragged
+from ..local.parts import as_ragged
 from ..tiers._tiered import tiered
 
 
@@ -83,11 +84,7 @@ def divide_ragged(
     caller = "divide_ragged"
     row_mesh = RowMesh(mesh, axis, caller)
     check_transport(transport, caller)
-    if not isinstance(ragged, Ragged):
-        raise TypeError(
-            f"{caller}: ragged must be Ragged, got {type_of(ragged)}. Make one with "
-            "Ragged.from_lengths."
-        )
+    ragged = as_ragged(ragged, caller, "ragged")
     num_values = ragged.capacity
     most = num_values if capacity is None else capacity
     most = as_static_int(most, caller, "capacity", 0, MAX_SHARD_ROWS)

@@ -3,7 +3,7 @@
 
 import dataclasses
 import functools
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -90,10 +90,25 @@ def dispatch(
             shard 0   rows [2 6 0]       count 2
             shard 1   rows [1 3 4]       count 4   (capacity 3: one did not fit)
     """
-    caller = "dispatch"
+    return dispatch_rows(
+        rows, destination, axis_name, capacity, num_valid, transport, "dispatch", "destination"
+    )
+
+
+def dispatch_rows(
+    rows: PyTree,
+    destination: Any,
+    axis_name: AxisName,
+    capacity: int | None,
+    num_valid: Any,
+    transport: Transport,
+    caller: str,
+    name: str,
+) -> Dispatched:
+    """`dispatch` for another caller, and its name for the destination."""
     num_shards = size_of_axis(axis_name, caller)
     sent = send_rows(
-        rows, destination, num_shards, axis_name, capacity, num_valid, transport, caller
+        rows, destination, num_shards, axis_name, capacity, num_valid, transport, caller, name
     )
     positions = _positions_of_results(sent.order, sent.runs, sent.offsets, axis_name)
     capacity = num_rows_of(sent.rows, caller)
@@ -132,10 +147,14 @@ def combine(rows: PyTree, routing: Routing) -> PyTree:
             shard 0   rows [10 20 30]
             shard 1   rows [40 0 60]   (the row that did not fit is zero)
     """
-    caller = "combine"
+    return combine_rows(rows, routing, "combine", "rows")
+
+
+def combine_rows(rows: PyTree, routing: Routing, caller: str, name: str) -> PyTree:
+    """`combine` for another caller, and its name for the rows."""
     axis_name, transport = routing.axis_name, routing.transport
     size_of_axis(axis_name, caller)
-    rows = as_shards(as_rows(rows, routing.capacity, caller, "rows"), axis_name)
+    rows = as_shards(as_rows(rows, routing.capacity, caller, name), axis_name)
     num_rows = routing.positions.shape[0]
     route = functools.partial(_return, num_rows=num_rows, axis_name=axis_name, transport=transport)
     plan = (routing.positions, returning(routing.runs, axis_name))

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ..contract._typing import Array, ArrayLike, Int, Integer, PyTree
 from ._axis import AxisName
-from ._dispatch import combine, dispatch
+from ._dispatch import combine_rows, dispatch_rows
 from ._exchange import Transport
 
 
@@ -67,12 +67,8 @@ def exchange_by_owner(
             shard 0   [13 10 12]   count 3
             shard 1   [11 11 13]   count 3
     """
-    sent = dispatch(
-        rows,
-        owner,
-        axis_name=axis_name,
-        capacity=capacity,
-        num_valid=num_valid,
-        transport=transport,
-    )
-    return Answered(combine(function(sent.rows, sent.count), sent.routing), sent.count)
+    caller = "exchange_by_owner"
+    sent = dispatch_rows(rows, owner, axis_name, capacity, num_valid, transport, caller, "owner")
+    results = function(sent.rows, sent.count)
+    name = "the result of function"
+    return Answered(combine_rows(results, sent.routing, caller, name), sent.count)

@@ -122,11 +122,12 @@ def send_rows(
     num_valid: int | Integer[ArrayLike, ""] | None,
     transport: Transport,
     caller: str,
+    name: str = "destination",
 ) -> Sent:
     """`partition` after the check of the axis, with what the way back needs."""
     num_rows = num_rows_of(rows, caller)
     rows = as_shards(as_rows(rows, num_rows, caller, "rows"), axis_name)
-    shard_ids = as_bucket_ids(destination, num_rows, caller, "destination")
+    shard_ids = as_bucket_ids(destination, num_rows, caller, name)
     capacity = num_rows if capacity is None else capacity
     capacity = as_static_int(capacity, caller, "capacity", 0, 2**31 - 1)
     valid = as_num_valid(num_valid, num_rows, caller)

@@ -104,9 +104,9 @@ def as_keys(
     keys: Any, caller: str, name: str = "keys", num_shards: int = 1
 ) -> tuple[tuple[Array, ...], bool]:
     """Checks key columns; returns them as a tuple, and whether a tuple was given."""
-    is_tuple = isinstance(keys, (tuple, list)) and not all(np.isscalar(key) for key in keys)
+    is_tuple = are_columns(keys)
     columns = tuple(keys) if is_tuple else (keys,)
-    if isinstance(keys, tuple) and not keys:
+    if is_tuple and not keys:
         raise ValueError(f"{caller}: {name} must be at least one array, got an empty tuple.")
     arrays = tuple(as_array(column, caller, name) for column in columns)
     for array in arrays:
@@ -130,6 +130,13 @@ def as_keys(
             f"{', '.join(type_of(array) for array in arrays)}."
         )
     return arrays, is_tuple
+
+
+def are_columns(keys: Any) -> bool:
+    """Whether keys are several columns: a tuple or a list, but not of numbers, which is one."""
+    if not isinstance(keys, (tuple, list)) or not keys:
+        return isinstance(keys, tuple)
+    return not all(np.isscalar(key) for key in keys)
 
 
 def as_key(x: Any, caller: str, name: str = "x", num_shards: int = 1) -> Array:

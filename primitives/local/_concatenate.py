@@ -127,14 +127,21 @@ def _concatenate(pieces: list[Any], counts: list[Array], capacity: int) -> Conca
     return pack_pieces(pieces, counts, capacity)
 
 
-def pack_pieces(pieces: list[Any], counts: list[Array], capacity: int) -> Concatenated:
-    """Packs checked pieces, all of int32 counts."""
+def pack_pieces(
+    pieces: list[Any], counts: list[Array], capacity: int, spans: list[Array] | None = None
+) -> Concatenated:
+    """Packs checked pieces, all of int32 counts.
+
+    A piece takes as many rows as it has, or its span, which is then at least that.
+    """
     lengths = [jax.tree.leaves(piece)[0].shape[0] for piece in pieces]
     # A piece at the end of the result still fits the buffer.
-    most_rows = min(sum(lengths), capacity + max(lengths))
+    most_rows = capacity + max(lengths)
+    if spans is None:
+        most_rows = min(sum(lengths), most_rows)
     starts = [jnp.zeros((), jnp.int32)]
-    for count in counts:
-        starts.append(starts[-1] + count)
+    for span in counts if spans is None else spans:
+        starts.append(starts[-1] + span)
 
     def pack(*leaves: Array) -> Array:
         first = leaves[0]

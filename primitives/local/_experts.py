@@ -34,10 +34,12 @@ class ExpertSlots:
         positions: for each token and each of its experts the position of the copy among all rows,
             -1 for none.
         capacity: most rows of an expert; None if no token is dropped.
+        num_experts: the number of experts; None if it is not known.
     """
 
     positions: Int[Array, " tokens *k"]
     capacity: int | None = dataclasses.field(metadata={"static": True})
+    num_experts: int | None = dataclasses.field(default=None, metadata={"static": True})
 
 
 class ExpertRows(NamedTuple):
@@ -136,6 +138,7 @@ def combine_from_experts(
         that was dropped counts as zero.
 
     Raises:
+        TypeError: `slots` are not those of `dispatch_to_experts`.
         ValueError: `weights` have another shape than the ids of experts, or `rows` other leading
             axes than those of `dispatch_to_experts`.
 
@@ -155,6 +158,10 @@ def combine_from_experts(
         [15.0, 50.0, 15.0]
     """
     caller = "combine_from_experts"
+    if not isinstance(slots, ExpertSlots):
+        raise TypeError(
+            f"{caller}: slots must be those of dispatch_to_experts, got {type_of(slots)}."
+        )
     shape = slots.positions.shape
     if weights is not None:
         weights = as_array(weights, caller, "weights")
@@ -165,11 +172,11 @@ def combine_from_experts(
             )
     rows = as_rows(rows, None, caller, "rows")
     for leaf in jax.tree.leaves(rows):
-        is_given = (
-            leaf.shape[0] == math.prod(shape)
-            if slots.capacity is None
-            else leaf.shape[1:2] == (slots.capacity,)
-        )
+        if slots.capacity is None:
+            is_given = leaf.shape[0] == math.prod(shape)
+        else:
+            is_given = leaf.shape[1:2] == (slots.capacity,)
+            is_given &= slots.num_experts in (None, leaf.shape[0])
         if not is_given:
             raise ValueError(
                 f"{caller}: rows must have the leading axes of the rows of dispatch_to_experts, "
@@ -209,7 +216,8 @@ def _dispatch(
             lambda leaf: leaf.reshape(num_experts, capacity, *leaf.shape[1:]),
             gather_rows(rows, tokens),
         )
-    return ExpertRows(moved, ExpertSlots(slots.reshape(expert_ids.shape), capacity), counts)
+    located = ExpertSlots(slots.reshape(expert_ids.shape), capacity, num_experts)
+    return ExpertRows(moved, located, counts)
 
 
 @tiered

@@ -2,6 +2,7 @@
 """Gathers of one device's rows by row id."""
 
 import functools
+import math
 from typing import Any
 
 import jax
@@ -80,7 +81,9 @@ def _checked(rows: Any, row_ids: Any) -> tuple[Any, Array]:
 
 def _fill_bytes(fill_value: Any, rows: Any) -> FillBytes | None:
     """The bytes of the fill values; None if all are zero."""
-    if isinstance(fill_value, (int, float)) and fill_value == 0:
+    is_number = isinstance(fill_value, (int, float))
+    # A negative zero has a bit.
+    if is_number and fill_value == 0 and math.copysign(1, fill_value) > 0:
         return None
     leaves, structure = jax.tree.flatten(rows)
     fills, fill_structure = jax.tree.flatten(fill_value)
@@ -94,7 +97,7 @@ def _fill_bytes(fill_value: Any, rows: Any) -> FillBytes | None:
             f"got {fill_structure}."
         )
     for fill, leaf in zip(fills, leaves, strict=True):
-        if not fits(fill, leaf.dtype):
+        if np.ndim(fill) or not fits(fill, leaf.dtype):
             raise ValueError(
                 f"{CALLER}: fill_value must be a number of {leaf.dtype}, got {fill}. Cast the rows."
             )

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..contract._arguments import as_keys, as_static_int
+from ..contract._arguments import are_columns, as_keys, as_static_int
 from ..contract._typing import Array, PyTree, UInt
 from ..tiers._tiered import tiered
 from ._ragged import Ragged
@@ -63,7 +63,7 @@ def hash_rows(
     """
     caller = "hash_rows"
     seed = as_static_int(seed, caller, "seed", 0, 2**32 - 1)
-    given = columns if isinstance(columns, (tuple, list)) else (columns,)
+    given = columns if are_columns(columns) else (columns,)
     # The segments of a ragged column are its rows.
     plain = [one.lengths if isinstance(one, Ragged) else one for one in given]
     arrays, _ = as_keys(tuple(plain), caller, "columns")

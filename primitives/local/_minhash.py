@@ -14,7 +14,7 @@ from ..contract._typing import Array, ArrayLike, UInt
 from ..kernels.move._log_shift import place_by_shifts
 from ..tiers._tiered import tiered
 from ._hash_rows import Lanes, hash_words, scrambled, words_of
-from ._ragged import Ragged
+from ._ragged import Ragged, as_ragged
 from ._segment_reduce import segment_min
 from ._segmented_scan import segmented_scan
 
@@ -64,6 +64,7 @@ def minhash(sets: Ragged, num_hashes: int, *, seed: int = 0) -> UInt[Array, "seg
         True
     """
     caller = "minhash"
+    sets = as_ragged(sets, caller, "sets")
     ((elements,), _) = as_keys((sets.values,), caller, "the values of sets")
     num_hashes = as_static_int(num_hashes, caller, "num_hashes", 1, 2**20)
     seed = as_static_int(seed, caller, "seed", 0, 2**32 - 1)

@@ -17,7 +17,7 @@ from ..tiers._tiered import tiered
 from ._bin_packing import first_or_best_fit, next_fit
 from ._bucket import bucket_order
 from ._gather_rows import gather_rows
-from ._ragged import Ragged
+from ._ragged import Ragged, as_ragged
 from ._repeat_rows import as_repeats
 from ._scan import inclusive_scan
 from ._segmented_scan import segmented_scan
@@ -50,6 +50,12 @@ class Packed(NamedTuple):
         Guarantees:
             Differentiable in the values.
         """
+        caller, num_documents = "Packed.place", self.row_ids.shape[0]
+        if as_ragged(ragged, caller, "ragged").num_segments != num_documents:
+            raise ValueError(
+                f"{caller}: ragged must have a segment for each of the {num_documents} documents, "
+                f"got {ragged.num_segments}."
+            )
         ids = self.segment_ids.reshape(-1)
         (firsts,) = gather_rows((ragged.offsets[:-1],), ids)
         sources = jnp.where(ids < 0, np.int32(-1), firsts + self.positions.reshape(-1))

@@ -2,6 +2,7 @@
 """Ragged values: those of segments of different lengths, one segment after the other."""
 
 import dataclasses
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,16 +14,18 @@ from jax.sharding import NamedSharding, PartitionSpec
 from ...shardings._compat import explicit_sharding
 from ..contract._arguments import (
     MAX_SHARD_ROWS,
-    as_array,
+    as_capacity,
     as_row_ids,
     as_rows,
     as_static_int,
+    as_tree,
     num_rows_of,
     type_of,
 )
 from ..contract._typing import Array, ArrayLike, Int, Integer, PyTree
+from ..tiers._tiered import tiered
 from ._bucket import bucket
-from ._concatenate import concatenate
+from ._concatenate import as_pieces, pack_pieces
 from ._gather_rows import gather_rows
 from ._repeat_rows import as_repeats, repeat_rows
 
@@ -171,20 +174,26 @@ class Ragged:
         A segment has the first values of its row.
         """
         caller = "Ragged.from_padded"
-        leaves = [as_array(leaf, caller, "rows") for leaf in jax.tree.leaves(rows)]
-        if not leaves or any(leaf.ndim < 2 for leaf in leaves):
+        rows = as_tree(rows, caller, "rows")
+        leaves = jax.tree.leaves(rows)
+        if len({leaf.shape[:2] for leaf in leaves}) != 1 or leaves[0].ndim < 2:
             raise ValueError(
                 f"{caller}: rows must be arrays of shape (segments, length, ...), got "
                 f"{', '.join(map(type_of, leaves)) or 'none'}."
             )
-        length = leaves[0].shape[1]
+        num_segments, length = leaves[0].shape[:2]
         lengths = jnp.minimum(as_repeats(lengths, caller, "lengths"), length)
+        if lengths.shape[0] != num_segments:
+            raise ValueError(
+                f"{caller}: lengths must have one entry for each of the {num_segments} segments, "
+                f"got {type_of(lengths)}."
+            )
         capacity = as_static_int(capacity, caller, "capacity", 0, MAX_SHARD_ROWS)
         repeated = repeat_rows(lengths, capacity=capacity)
         sources = jnp.where(
             repeated.row_ids < 0, np.int32(-1), repeated.row_ids * length + repeated.copies
         )
-        flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), rows)
+        flat = jax.tree.map(lambda leaf: leaf.reshape(num_segments * length, *leaf.shape[2:]), rows)
         return cls.from_lengths(gather_rows(flat, sources), lengths)
 
     def map_segments(
@@ -205,10 +214,31 @@ class Ragged:
         """The segments of several pieces, one piece after the other.
 
         Args:
-            pieces: ragged values of the same structure and dtypes.
+            pieces: ragged values of the same structure and dtypes. Values that did not fit a piece
+                are zeros.
             capacity: most values of the result. Static; by default those of all pieces.
         """
-        counts = [piece.count for piece in pieces]
-        rows = concatenate([piece.values for piece in pieces], counts, capacity=capacity).rows
-        lengths = jnp.concatenate([piece.lengths for piece in pieces])
-        return cls.from_lengths(rows, lengths)
+        caller = "Ragged.concatenate"
+        pieces = [as_ragged(piece, caller, "each piece") for piece in pieces]
+        values, _ = as_pieces([piece.values for piece in pieces], None, caller)
+        most = as_capacity(capacity, sum(piece.capacity for piece in pieces), caller)
+        offsets = offsets_of(jnp.concatenate([piece.lengths for piece in pieces]))
+        return cls(_packed(values, [piece.count for piece in pieces], most), offsets)
+
+
+def as_ragged(value: Any, caller: str, name: str) -> Ragged:
+    """Checks that an argument is ragged values."""
+    if not isinstance(value, Ragged):
+        raise TypeError(
+            f"{caller}: {name} must be Ragged, got {type_of(value)}. Make one with "
+            "Ragged.from_lengths."
+        )
+    return value
+
+
+@functools.partial(tiered, static_argnums=2)
+def _packed(pieces: list[PyTree], spans: list[Array], capacity: int) -> PyTree:
+    """The values of pieces. Each takes as many rows as it counts, with zeros for missing ones."""
+    lengths = [jax.tree.leaves(piece)[0].shape[0] for piece in pieces]
+    counts = [jnp.minimum(span, length) for span, length in zip(spans, lengths, strict=True)]
+    return pack_pieces(pieces, counts, capacity, spans).rows

@@ -58,6 +58,7 @@ from ._plain_columns import reduce_in_passes
 from ._quantile import as_quantile_arguments, interpolated, quantile_dtype
 from ._quantile_bins import as_bin_arguments, has_bin, place_in_bins
 from ._quantile_ranks import quantile_positions, ranks_of_parts
+from ._ragged import as_ragged
 from ._reduce import as_reduce_plan, as_rows_to_reduce
 from ._reduce_by_key import (
     LEAST_INDEXED_ROWS,

@@ -178,6 +178,19 @@ def test_every_bit_returns_with_padding_and_other_dtypes(num_shards, transport):
             "combine: every leaf of rows must have 4 rows along its leading axis, got "
             "float64[3]{V:rows}.",
         ),
+        (
+            lambda x: collective.exchange_by_owner(lambda x, _: x, x, x, axis_name="rows").rows,
+            "exchange_by_owner: owner must be integers, got float64[4]{V:rows}.",
+        ),
+        (
+            lambda x: (
+                collective.exchange_by_owner(
+                    lambda x, _: x[1:], x, jnp.arange(4), axis_name="rows"
+                ).rows
+            ),
+            "exchange_by_owner: every leaf of the result of function must have 4 rows along its "
+            "leading axis, got float64[3]{V:rows}.",
+        ),
     ],
 )
 def test_errors(call, message):

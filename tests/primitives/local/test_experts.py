@@ -92,3 +92,8 @@ def test_names_what_is_wrong():
         local.combine_from_experts(X[:3], sent.slots)
     with pytest.raises(ValueError, match="combine_from_experts: weights must have the shape"):
         local.combine_from_experts(sent.rows, sent.slots, np.ones(3))
+    with pytest.raises(TypeError, match="combine_from_experts: slots must be those of dispatch_to"):
+        local.combine_from_experts(sent.rows, sent.slots.positions)
+    blocks = local.dispatch_to_experts(X, experts_of(NUM_TOKENS), NUM_EXPERTS, capacity=2)
+    with pytest.raises(ValueError, match="combine_from_experts: rows must have the leading axes"):
+        local.combine_from_experts(blocks.rows[1:], blocks.slots)

@@ -143,6 +143,12 @@ def test_in_shard_map():
     assert jax.jit(gather)(rows, ids).tolist() == [1.0, 0.0, 0.0, 3.0, 5.0, 4.0, 0.0, 7.0]
 
 
+def test_a_negative_zero_fills():
+    for rows in (np.ones(2), np.ones((2, 3), np.float16)):
+        taken = local.gather_rows(rows, np.array([-1, 1, 2]), fill_value=-0.0)
+        assert np.signbit(taken).reshape(3, -1).all(1).tolist() == [True, False, True]
+
+
 @pytest.mark.parametrize(
     ("rows", "ids", "fill", "error", "message"),
     [
@@ -160,6 +166,7 @@ def test_in_shard_map():
         ),
         (np.ones(1, int), [0], np.nan, ValueError, "gather_rows: fill_value must be a number of"),
         (np.ones(1, bool), [0], 2, ValueError, "gather_rows: fill_value must be a number of bool"),
+        (np.ones(1), [0], np.ones(2), ValueError, "gather_rows: fill_value must be a number of"),
     ],
 )
 def test_raises(rows, ids, fill, error, message):

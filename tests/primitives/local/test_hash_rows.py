@@ -107,6 +107,14 @@ def test_subnormal_numbers_are_not_zero():
     assert_hashes(local.hash_rows(halves), [[one << 16, _] for one, _ in rows])
 
 
+def test_a_list_of_numbers_is_one_column():
+    for numbers in ([3, 1, 3], (3, 1, 3)):
+        for lane, other in zip(
+            local.hash_rows(numbers), local.hash_rows(np.array([3, 1, 3])), strict=True
+        ):
+            np.testing.assert_array_equal(lane, other)
+
+
 def test_every_bit_is_as_likely_as_not():
     lanes = local.hash_rows(np.arange(4096, dtype=np.int32))
     for lane in lanes:
@@ -120,3 +128,5 @@ def test_names_what_is_wrong():
         local.hash_rows(np.zeros(2, complex))
     with pytest.raises(ValueError, match="hash_rows: columns must have the same length"):
         local.hash_rows((np.zeros(2), np.zeros(3)))
+    with pytest.raises(ValueError, match="hash_rows: columns must be at least one array, got an"):
+        local.hash_rows(())

@@ -60,3 +60,5 @@ def test_names_what_is_wrong():
         local.pack(np.array([1] * 4), 2**30)
     with pytest.raises(TypeError, match="pack: lengths must be integers, got float64"):
         local.pack(np.zeros(2), 2)
+    with pytest.raises(ValueError, match=r"Packed.place: ragged must have a segment for each of"):
+        local.pack(np.ones(3, int), 2).place(local.Ragged.from_lengths(np.ones(2), np.ones(2, int)))

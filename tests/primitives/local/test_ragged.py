@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """`Ragged` against lists of Python."""
 
+import functools
 import itertools
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jaxframes import primitives
 from jaxframes.primitives import local
 from jaxframes.primitives.local import Ragged
+from on_shards import mesh_of
 
 SEGMENTS = [[5.0, 6.0], [], [7.0], [1.0, 2.0, 3.0], []]
 
@@ -52,6 +55,17 @@ def test_take_and_concatenate():
     assert segments_of(Ragged.concatenate([ragged, taken])) == SEGMENTS + expected
 
 
+def test_values_that_did_not_fit_a_piece_are_zeros_in_their_places():
+    short = Ragged.from_lengths(np.array([1.0, 2.0]), np.array([1, 3]))
+    for capacity in (None, 4, 9):
+        call = functools.partial(Ragged.concatenate, capacity=capacity)
+        joined = jax.jit(call)([short, ragged_of(SEGMENTS), short])
+        expected = [1, 2, 0, 0, *itertools.chain(*SEGMENTS), 1, 2, 0, 0]
+        size = 12 if capacity is None else capacity
+        assert joined.values.tolist() == expected[:size]
+        assert joined.lengths.tolist() == [1, 3, *map(len, SEGMENTS), 1, 3]
+
+
 def test_padded_rows_and_back():
     ragged = ragged_of(SEGMENTS)
     padded = ragged.to_padded(2, fill_value=-1)
@@ -89,6 +103,36 @@ def test_names_what_is_wrong():
         Ragged.from_lengths(jnp.zeros(3), jnp.zeros(2))
     with pytest.raises(ValueError, match=r"rows must be arrays of shape \(segments, length"):
         Ragged.from_padded(jnp.zeros(3), jnp.zeros(3, jnp.int32), capacity=2)
+    with pytest.raises(
+        ValueError, match=r"segments, length, \.\.\.\), got float64\[3,4\], float64"
+    ):
+        Ragged.from_padded((jnp.zeros((3, 4)), jnp.zeros((4, 4))), np.arange(3), capacity=2)
+    with pytest.raises(ValueError, match=r"lengths must have one entry for each of the 3 segments"):
+        Ragged.from_padded(jnp.zeros((3, 4)), np.arange(5), capacity=2)
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("Ragged.concatenate: each piece", lambda x: Ragged.concatenate([x])),
+        ("minhash: sets", lambda x: local.minhash(x, 2)),
+        ("neighbour_sample: graph", lambda x: local.neighbour_sample(jax.random.key(0), x, [0], 1)),
+        ("Packed.place: ragged", lambda x: local.pack([1, 1, 1], 2).place(x)),
+        ("divide_ragged: ragged", lambda x: primitives.divide_ragged(x, mesh_of(1))),
+    ],
+)
+def test_arrays_are_not_ragged(name, call):
+    message = rf"^{name} must be Ragged, got int32\[3\]. Make one with Ragged.from_lengths.$"
+    with pytest.raises(TypeError, match=message):
+        call(jnp.arange(3, dtype=jnp.int32))
+
+
+def test_rows_of_no_numbers_and_of_no_length():
+    for shape in ((3, 4, 0), (3, 0, 2), (0, 4)):
+        lengths = np.full(shape[0], 2)
+        ragged = Ragged.from_padded(np.ones(shape), lengths, capacity=5)
+        assert ragged.values.shape == (5, *shape[2:])
+        assert ragged.lengths.tolist() == np.minimum(lengths, shape[1]).tolist()
 
 
 def test_lengths_and_ids_on_an_explicit_axis():
