@@ -24,10 +24,12 @@ with eval_context():
 
 def varying_axes(*arrays: Any) -> frozenset[str]:
     """The mesh axes of the enclosing `shard_map` that any of the arrays varies over."""
-    axes: frozenset[str] = frozenset()
-    for array in jax.tree.leaves(arrays):
-        axes |= frozenset(jax.typeof(array).manual_axis_type.varying)
-    return axes
+    return frozenset().union(*map(varying_axes_of, map(jax.typeof, jax.tree.leaves(arrays))))
+
+
+def varying_axes_of(aval: Any) -> frozenset[str]:
+    """The mesh axes of the enclosing `shard_map` that values of a type vary over."""
+    return frozenset(aval.manual_axis_type.varying)
 
 
 def result_type_of(shape: Sequence[int], dtype: Any, axes: frozenset[str]) -> jax.ShapeDtypeStruct:
@@ -123,6 +125,11 @@ def has_explicit_axes(mesh: MeshLike, axes: tuple[str, ...] | None = None) -> bo
     axes = mesh.axis_names if axes is None else axes
     types = dict(zip(mesh.axis_names, mesh.axis_types, strict=True))
     return any(types[axis] == AxisType.Explicit for axis in axes)
+
+
+def has_side_effects(effects: Any) -> bool:
+    """Whether the effects of a jaxpr are more than collectives over the axes of a mesh."""
+    return any(type(effect).__name__ != "NamedAxisEffect" for effect in effects)
 
 
 def apply_equation(equation: Any, operands: Sequence[Any]) -> Any:

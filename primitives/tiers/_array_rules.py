@@ -258,6 +258,8 @@ def _are_inside(row_ids: HostArray, num_rows: int) -> bool:
 def _gather(equation: Equation) -> HostStep | None:
     params = equation.params
     operand, ids = (v.aval for v in equation.invars)
+    if _takes_numbers(params, operand):
+        return _gather_numbers(operand.shape, equation.outvars[0].aval.shape)
     num_batch = len(ids.shape) - 1
     is_whole = tuple(params["slice_sizes"]) == (1, *operand.shape[1:])
     numbers = params["dimension_numbers"]
@@ -294,6 +296,25 @@ def _gather(equation: Equation) -> HostStep | None:
             if is_outside.any():
                 result[is_outside] = fill
         return result.reshape(shape)
+
+    return take
+
+
+def _takes_numbers(params: Any, operand: Any) -> bool:
+    """Whether a gather takes one number at each position inside a table."""
+    numbers, axes = params["dimension_numbers"], tuple(range(len(operand.shape)))
+    is_plain = not any((*numbers.operand_batching_dims, *numbers.offset_dims))
+    is_inside = params["mode"].name == "PROMISE_IN_BOUNDS" and 0 not in operand.shape
+    taken = tuple(numbers.collapsed_slice_dims), tuple(numbers.start_index_map)
+    return len(axes) > 1 and is_plain and is_inside and taken == (axes, axes)
+
+
+def _gather_numbers(table: tuple[int, ...], shape: tuple[int, ...]) -> HostStep:
+    def take(x: HostArray, positions: HostArray) -> HostArray:
+        ends = np.array(table) - 1
+        # XLA takes the nearest ones of positions outside.
+        positions = np.clip(positions.astype(np.int64), 0, ends)
+        return x[tuple(np.moveaxis(positions, -1, 0))].reshape(shape)
 
     return take
 

@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from ..contract._platform import traced_for
 from ..kernels.base._library import load
 from ._elementwise_rules import HostArray
 from ._kernel_calls import spent_in_kernels
+from ._mesh_program import MeshProgram
 from ._placing import on_device
 from ._program import Program
 from ._recent import compiled_entries, interpreted_entries
+from ._shards import apart_from
 from ._signature import array_types, with_options
 
 if TYPE_CHECKING:
@@ -60,13 +63,15 @@ class Entry:
             XLA compiles it.
         out_tree: the structure of the results.
         platform: "cpu" if all arguments are on CPU devices, else None.
-        is_on_host: whether that is one device, so that the interpreter can run the function.
+        num_devices: the number of these devices; 0 if some are no CPU devices.
+        mesh: the mesh of CPU devices of this process that the interpreter runs the function for;
+            None for one device.
         has_effects: such a function is left to `jax.jit`.
         num_calls: the number of calls that were interpreted.
         is_due: whether the program must be compiled in the background, since that would pay.
     """
 
-    def __init__(self, owner: "Tiered", key: Any, platform: str | None, *, is_on_host: bool):
+    def __init__(self, owner: "Tiered", key: Any, num_devices: int):
         self.owner: Tiered = owner
         self.key: Any = key
         self.program: Program | None = None
@@ -75,8 +80,9 @@ class Entry:
         self.arguments: tuple[Any, Any] = (), {}
         self.traced: Any = None
         self.out_tree: Any = None
-        self.platform: str | None = platform
-        self.is_on_host: bool = is_on_host
+        self.platform: str | None = "cpu" if num_devices else None
+        self.num_devices: int = num_devices
+        self.mesh: Mesh | None = None
         self.num_calls: int = 0
         self.is_due: bool = False
         # The program that XLA compiles in place of the function, and the types of its arguments.
@@ -120,7 +126,8 @@ class Entry:
         replay.__name__ = getattr(self.owner, "__name__", replay.__name__)
         # No compiler knows that an argument is zero. It lies beside the others.
         places = (one.sharding for one in types if one.sharding is not None)
-        self._zero = jax.device_put(np.uint32(0), next(places, None))
+        place = None if self.mesh is None else NamedSharding(self.mesh, PartitionSpec())
+        self._zero = jax.device_put(np.uint32(0), place or next(places, None))
         return jax.jit(replay).trace(self._zero, *types)
 
     def run(self, arguments: tuple[Any, Any], leaves: list[Any]) -> Any:
@@ -133,21 +140,24 @@ class Entry:
     def interpret(self, program: Program, leaves: list[Any]) -> Any:
         """The results of the interpreter, as JAX's arrays."""
         start = time.perf_counter() - spent_in_kernels.seconds
-        results = interpret(program, leaves)
-        # Uncommitted arguments have uncommitted results, as by `jax.jit`.
-        devices = {leaf.device for leaf in leaves if type(leaf) in array_types and leaf.committed}
+        results: list[Any] = interpret(program, leaves)
         given = [leaf for leaf in leaves if type(leaf) is np.ndarray]
         # JAX may take over NumPy's memory: that of the caller must be copied.
-        results = [
-            result.copy() if any(np.may_share_memory(result, leaf) for leaf in given) else result
-            for result in results
-        ]
-        if devices:
-            arrays = jax.device_put(results, *devices)
-        else:
-            arrays = on_device(results, may_compile=mode() == "auto")
+        results = [apart_from(given, result) for result in results] if given else results
+        arrays = self._placed(program, results, leaves)
         self.spend(time.perf_counter() - spent_in_kernels.seconds - start)
         return jax.tree.unflatten(self.out_tree, arrays)
+
+    def _placed(
+        self, program: Program, results: Sequence[Any], leaves: Sequence[Any]
+    ) -> Sequence[jax.Array]:
+        if isinstance(program, MeshProgram) and self.mesh is not None:
+            return program.place(results, self.mesh)
+        # Uncommitted arguments have uncommitted results, as by `jax.jit`.
+        devices = {leaf.device for leaf in leaves if type(leaf) in array_types and leaf.committed}
+        if devices:
+            return jax.device_put(results, *devices)
+        return on_device(results, may_compile=mode() == "auto")
 
     def spend(self, seconds: float) -> None:
         """Adds up the time of interpretation; asks once for compilation, when that would pay."""

@@ -22,10 +22,15 @@ from ._elementwise_rules import Equation, HostArray
 VIEWS = frozenset((
     "reshape", "squeeze", "expand_dims", "broadcast_in_dim", "transpose", "rev", "slice",
     "dynamic_slice", "split", "unstack", "copy", "copy_p", "stop_gradient", "optimization_barrier",
-    "pvary",
+    "pvary", "reshard", "sharding_constraint", "mesh_cast",
 ))  # fmt: skip
 # A kernel takes the same time in both tiers, and writes its results to memory.
 KERNEL = "ffi_call"
+# What devices of a mesh exchange is written to memory.
+COLLECTIVES = frozenset((
+    "psum", "psum_invariant", "pmax", "pmin", "all_gather", "all_gather_invariant", "all_to_all",
+    "ppermute", "reduce_scatter", "axis_index",
+))  # fmt: skip
 # What moves words of any kind. Other rules are for the dtypes of NumPy itself.
 _MOVES = frozenset((
     "reshape", "squeeze", "expand_dims", "broadcast_in_dim", "transpose", "rev", "slice",
@@ -145,7 +150,7 @@ class EqualRounding:
                 self.narrowed.update(results)
         # The bits of a float may change in an exclusive or with an unknown word.
         is_hidden = name == "xor" and not any(map(self.is_constant, operands))
-        is_apart = name == KERNEL or name in _ROUNDED
+        is_apart = name == KERNEL or name in _ROUNDED or name in COLLECTIVES
         if not is_apart and not is_hidden:
             is_float = dtype_of_value(equation.outvars[0].aval).kind == "f"
             is_new = name in _ARITHMETIC and name != "neg" and is_float

@@ -2,7 +2,7 @@
 """The steps of a program as data that pickle takes: rules make their functions anew."""
 
 import enum
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -88,7 +88,7 @@ class _Repeated(NamedTuple):
     shape: tuple[int, ...]
 
 
-def kept_function(function: Callable[..., Any] | str, equation: Equation) -> Any:
+def kept_function(function: Any, equation: Equation) -> Any:
     """A loop or a conditional as it is, and the equation of any other function."""
     name, params = equation.primitive.name, _Recorded(equation.params)
     if name not in RULES:

@@ -10,6 +10,7 @@ from jax.extend.core import ClosedJaxpr
 
 from ...shardings._compat import scan_counts
 from ._elementwise_rules import Equation, HostArray, HostStep
+from ._shards import Shards, agreed, each_alone, on_each, row_of
 
 # The trip count of a loop that has none.
 _GUESSED_TRIPS = 32
@@ -20,9 +21,14 @@ class Body(Protocol):
 
     seconds: float
     is_apart: bool
+    is_collective: bool
 
     def __call__(self, arguments: Sequence[Any]) -> list[HostArray]:
         """Runs the program on the flat arguments."""
+        ...
+
+    def over_shards(self, arguments: Sequence[Any]) -> list[Any]:
+        """Runs the program on all devices of a mesh, one step after the other."""
         ...
 
     def replay(self, arguments: Sequence[Any], zero: Any) -> list[Any]:
@@ -68,6 +74,31 @@ class _Scan(NamedTuple):
                 result[trip] = value
         return [*carried, *results]
 
+    @property
+    def is_collective(self) -> bool:
+        """Whether all devices must take part."""
+        return self.body.is_collective
+
+    def over_shards(self, *arrays: Any) -> list[Any]:
+        """The loop on all devices of a mesh, turn by turn."""
+        num_carried = self.num_carried
+        consts, rest = arrays[: self.num_consts], arrays[self.num_consts :]
+        carried, rows = list(rest[:num_carried]), rest[num_carried:]
+        turns: list[list[Any]] = [[None] * self.length for _ in self.stacked]
+        for trip in range(self.length)[:: -1 if self.is_reversed else 1]:
+            of_turn = [row_of(row, trip) for row in rows]
+            values = self.body.over_shards([*consts, *carried, *of_turn])
+            carried = values[:num_carried]
+            for turn, value in zip(turns, values[num_carried:], strict=True):
+                turn[trip] = value
+        return [*carried, *map(self._joined, turns, self.stacked)]
+
+    def _joined(self, turns: list[Any], kind: tuple[tuple[int, ...], np.dtype]) -> Any:
+        shape, dtype = kind
+        if not turns:
+            return np.empty(shape, dtype)
+        return on_each(lambda *rows: np.stack(rows), turns, [dtype])[0]
+
 
 class _While(NamedTuple):
     """The loop of a `while` for NumPy."""
@@ -83,6 +114,25 @@ class _While(NamedTuple):
         while self.condition([*of_condition, *carried])[0]:
             carried = self.body([*of_body, *carried])
         return carried
+
+    @property
+    def is_collective(self) -> bool:
+        """Whether all devices must take part."""
+        return self.condition.is_collective or self.body.is_collective
+
+    def over_shards(self, *arrays: Any) -> list[Any]:
+        """The loop on all devices of a mesh, turn by turn while all go on."""
+        of_condition, rest = arrays[: self.num_condition], arrays[self.num_condition :]
+        of_body, carried = rest[: self.num_body], list(rest[self.num_body :])
+        while True:
+            goes_on = self.condition.over_shards([*of_condition, *carried])[0]
+            if type(goes_on) is Shards:
+                if not self.is_collective and not all(one == goes_on[0] for one in goes_on):
+                    return each_alone(self, [*of_condition, *of_body, *carried])
+                goes_on = agreed(goes_on, "the turns of a loop")
+            if not goes_on:
+                return carried
+            carried = self.body.over_shards([*of_body, *carried])
 
 
 def scan_loop(equation: Equation, body_of: Callable[[ClosedJaxpr], Body]) -> Loop:

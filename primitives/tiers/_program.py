@@ -9,7 +9,7 @@ import jax
 import numpy as np
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, jaxpr_as_fun
 
-from ...shardings._compat import is_x64_enabled
+from ...shardings._compat import as_varying, has_side_effects, is_x64_enabled, varying_axes_of
 from . import _array_rules, _kernel_calls  # noqa: F401 (they register their rules)
 from ._elementwise_rules import RULES, Equation, HostArray, HostStep
 from ._equal_rounding import (
@@ -30,6 +30,7 @@ from ._kept_steps import (
 )
 from ._loops import scan_loop, while_loop
 from ._rounding import as_it_is, constant_for_xla, divided_apart, rounded
+from ._shards import Shards, Step, agreed, each_alone, on_each
 
 # Seconds by which one call is slower than compiled code, and for each byte of its results.
 _CALL_SECONDS = 3e-6
@@ -48,13 +49,17 @@ _OF_CALLS = ("_inputs", "_input_dtypes", "_outputs", "seconds", "num_steps", "is
 _FOLDING = ("broadcast_in_dim", "reshape", "convert_element_type", "squeeze")
 
 
+# Calls a step with operands of any kind, and gives its results their dtypes.
+Apply = Callable[[Any, Sequence[Any], Sequence[np.dtype]], Sequence[Any]]
+
+
 class _Call(NamedTuple):
     """One step of a program: `values[results] = function(values[operands])`.
 
     The function of an equation that cannot be interpreted is the reason, a string.
     """
 
-    function: Callable[..., Any] | str
+    function: Step | str
     operands: tuple[int, ...]
     results: tuple[int, ...]
     dtypes: tuple[np.dtype, ...]
@@ -71,10 +76,25 @@ class _Branches(NamedTuple):
     programs: "Sequence[Program | NotInterpretable]"
 
     def __call__(self, index: HostArray, *arrays: HostArray) -> list[HostArray]:
+        return self._chosen(index)(arrays)
+
+    @property
+    def is_collective(self) -> bool:
+        """Whether all devices must take part."""
+        return any(isinstance(one, Program) and one.is_collective for one in self.programs)
+
+    def over_shards(self, index: Any, *arrays: Any) -> list[Any]:
+        """The conditional on all devices of a mesh: together if they take the same branch."""
+        is_each = type(index) is Shards and not all(one == index[0] for one in index)
+        if is_each and not self.is_collective:
+            return each_alone(self, [index, *arrays])
+        return self._chosen(agreed(index, "a branch")).over_shards(arrays)
+
+    def _chosen(self, index: HostArray) -> "Program":
         program = self.programs[min(max(int(index), 0), len(self.programs) - 1)]
         if isinstance(program, NotInterpretable):
             raise program
-        return program(arrays)
+        return program
 
 
 class Program:
@@ -88,6 +108,7 @@ class Program:
         is_apart: whether the results are those of XLA for `replay` alone.
         seconds: an estimate of the time by which a call is slower than that of compiled code.
         num_steps: the number of calls of NumPy and of kernels.
+        is_collective: whether all devices of a mesh must take part in a step.
         calculated: for each result, the operations on floats that XLA could join with another.
     """
 
@@ -103,9 +124,11 @@ class Program:
         self._is_changed = False
         self._values: list[Any] = []  # Constants; None for what a call computes.
         self._calls: list[_Call] = []
+        # The mesh axes that constants vary over, for JAX.
+        self._varying: dict[int, frozenset[str]] = {}
         self._proof = EqualRounding(self._values)
         jaxpr = closed.jaxpr
-        if jaxpr.effects:
+        if has_side_effects(jaxpr.effects):
             raise NotInterpretable("effects")
         self._inputs = [self._slot(None) for _ in jaxpr.invars]
         self._proof.give(self._inputs, calculated, constant)
@@ -116,7 +139,10 @@ class Program:
             if isinstance(call.function, str):
                 raise NotInterpretable(call.function)
         self.seconds: float = sum(call.seconds for call in self._calls)
-        self.num_steps: int = len(self._calls)
+        self.num_steps: int = sum(getattr(call.function, "num_steps", 1) for call in self._calls)
+        self.is_collective: bool = any(
+            getattr(call.function, "is_collective", False) for call in self._calls
+        )
         self.is_apart: bool = self._is_changed
         if self.is_apart and not is_x64_enabled() and self._is_wide():
             # Part of the function was traced in another mode, in which it is not replayed.
@@ -139,7 +165,29 @@ class Program:
                 values[slot] = None
         return [values[slot] for slot in self._outputs]
 
-    def in_dtypes(self, arguments: Sequence[Any]) -> list[HostArray]:
+    def run_by(self, arguments: Sequence[Any], apply: Apply) -> list[Any]:
+        """Runs the program on arguments that are no arrays of the host, such as those of a mesh.
+
+        Args:
+            arguments: the flat arguments.
+            apply: calls a step with its operands, and gives the results their dtypes.
+        """
+        values = list(self._values)
+        for slot, argument in zip(self._inputs, arguments, strict=True):
+            values[slot] = argument
+        for function, operands, slots, dtypes, last_used in self._steps:
+            results = apply(function, [values[slot] for slot in operands], dtypes)
+            for slot, result in zip(slots, results, strict=True):
+                values[slot] = result
+            for slot in last_used:
+                values[slot] = None
+        return [values[slot] for slot in self._outputs]
+
+    def over_shards(self, arguments: Sequence[Any]) -> list[Any]:
+        """Runs the program on all devices of a mesh, one step after the other."""
+        return self.run_by(arguments, on_each)
+
+    def in_dtypes(self, arguments: Sequence[Any]) -> list[Any]:
         """The flat arguments as arrays of the dtypes that the program was made for."""
         return list(map(_as_array, arguments, self._input_dtypes))
 
@@ -175,6 +223,8 @@ class Program:
             zero: see `rounded`.
         """
         values: list[Any] = [None if one is None else constant_for_xla(one) for one in self._values]
+        for slot, axes in self._varying.items():
+            values[slot] = as_varying(values[slot], axes)
         for slot, argument in zip(self._inputs, arguments, strict=True):
             values[slot] = argument
         for call in self._calls:
@@ -187,6 +237,27 @@ class Program:
             for slot, result in zip(call.results, results, strict=True):
                 values[slot] = result
         return [values[slot] for slot in self._outputs]
+
+    def _part(
+        self,
+        closed: ClosedJaxpr,
+        calculated: Sequence[frozenset[str]],
+        constant: Sequence[bool],
+    ) -> "Program":
+        """A program of a branch, or of the body of a loop."""
+        return Program(closed, calculated, constant, keeps_apart=self._keeps_apart)
+
+    def _step(self, equation: Equation) -> Step | str | None:
+        """The step of an equation without equations of its own; None if it has no rule."""
+        make = RULES.get(equation.primitive.name)
+        return None if make is None else make(equation)
+
+    def _constant(self, value: HostArray, aval: Any) -> int:
+        """The slot of a constant in place of a value of some type."""
+        slot = self._slot(value)
+        if axes := varying_axes_of(aval):
+            self._varying[slot] = axes
+        return slot
 
     def _slot(self, value: HostArray | None) -> int:
         self._values.append(None if value is None else read_only(value))
@@ -219,7 +290,7 @@ class Program:
         name, params = equation.primitive.name, equation.params
         for variable in (*equation.invars, *equation.outvars):
             dtype_of_value(variable.aval)
-        if equation.effects:
+        if has_side_effects(equation.effects):
             raise NotInterpretable(f"effects of {name}")
         if not equation.outvars:
             # Such as a loop whose results are not used.
@@ -235,8 +306,7 @@ class Program:
         if name == "cond":
             return self._cond(equation, operands)
         if name in ("scan", "while"):
-            body_of = functools.partial(_body, keeps_apart=self._keeps_apart)
-            loop = (scan_loop if name == "scan" else while_loop)(equation, body_of)
+            loop = (scan_loop if name == "scan" else while_loop)(equation, self._body)
             bind = loop.bind if loop.is_apart else None
             results = self._append(loop.step, loop.seconds, equation, operands, bind=bind)
             self._proof.add_loop(equation, results)
@@ -244,15 +314,14 @@ class Program:
         same = self._proof.simplified(equation, operands)
         if same is not None:
             return [same]
-        make = RULES.get(name)
-        step = None if make is None else make(equation)
+        step = self._step(equation)
         known = [self._values[slot] for slot in operands]
         if callable(step) and not any(value is None for value in known) and self._folds(equation):
             folded = _folded(step, known, dtype_of_value(equation.outvars[0].aval))
             if folded is not None:
                 # XLA rounds floats in another way where it joins the operation with others.
                 self._is_changed |= name not in _FOLDING and _has_floats(equation)
-                return [self._slot(folded)]
+                return [self._constant(folded, equation.outvars[0].aval)]
         reason = self._proof.reason(equation, operands)
         if reason is not None and self._keeps_apart and callable(step):
             return self._append_apart(equation, operands, step)
@@ -297,7 +366,7 @@ class Program:
 
     def _append(
         self,
-        function: HostStep | str,
+        function: Step | str,
         seconds: float,
         equation: Equation,
         operands: Sequence[int],
@@ -332,9 +401,7 @@ class Program:
             return self._inlined(chosen.jaxpr, chosen.consts, operands)
         before = list(map(self._proof.before, operands))
         constant = list(map(self._proof.is_known_in_branch, operands))
-        programs = [
-            _program_or_reason(branch, before, constant, self._keeps_apart) for branch in branches
-        ]
+        programs = [self._part_or_reason(branch, before, constant) for branch in branches]
 
         def bind(operands: list[Any], zero: Any) -> Any:
             index, *arrays = operands
@@ -357,6 +424,22 @@ class Program:
         for program in possible:
             self._proof.add_branch(results, program.calculated)
         return results
+
+    def _part_or_reason(
+        self,
+        closed: ClosedJaxpr,
+        calculated: Sequence[frozenset[str]],
+        constant: Sequence[bool],
+    ) -> "Program | NotInterpretable":
+        try:
+            return self._part(closed, calculated, constant)
+        except NotInterpretable as reason:
+            return reason
+
+    def _body(self, closed: ClosedJaxpr) -> "Program":
+        """The body of a loop: XLA may unroll it, and move constants into it."""
+        num_values = len(closed.jaxpr.invars)
+        return self._part(closed, calculated_by_loop(num_values), [True] * num_values)
 
     def _drop_unused(self) -> None:
         used = set(self._outputs)
@@ -424,25 +507,6 @@ def _branch(
     if isinstance(program, Program):
         return program.replay(arrays, zero)
     return list(jaxpr_as_fun(closed)(*arrays))
-
-
-def _program_or_reason(
-    closed: ClosedJaxpr,
-    calculated: Sequence[frozenset[str]],
-    constant: Sequence[bool],
-    keeps_apart: bool,
-) -> "Program | NotInterpretable":
-    try:
-        return Program(closed, calculated, constant, keeps_apart=keeps_apart)
-    except NotInterpretable as reason:
-        return reason
-
-
-def _body(closed: ClosedJaxpr, *, keeps_apart: bool) -> Program:
-    """The body of a loop: XLA may unroll it, and move constants into it."""
-    num_values = len(closed.jaxpr.invars)
-    of_loop = calculated_by_loop(num_values), [True] * num_values
-    return Program(closed, *of_loop, keeps_apart=keeps_apart)
 
 
 def _cpu_index(platforms: Sequence[Any]) -> int:

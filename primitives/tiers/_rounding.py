@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ...shardings._compat import apply_equation
+from ...shardings._compat import apply_equation, explicit_sharding
 from ..contract._typing import Array
 from ._elementwise_rules import Equation, HostArray
 
@@ -38,7 +38,9 @@ def divided_apart(equation: Equation, operands: list[Any], zero: Any) -> Any:
     """A division by one number, which is hidden from compilers anew for each quotient."""
     x, divisor = operands
     words = jax.lax.bitcast_convert_type(x, np.dtype(f"uint{8 * x.dtype.itemsize}"))
-    divisor = jax.lax.broadcast_in_dim(divisor, x.shape, range(x.ndim - divisor.ndim, x.ndim))
+    divisor = jax.lax.broadcast_in_dim(
+        divisor, x.shape, range(x.ndim - divisor.ndim, x.ndim), out_sharding=explicit_sharding(x)
+    )
     return as_it_is(equation, [x, rounded(divisor, words & zero.astype(words.dtype))], zero)
 
 

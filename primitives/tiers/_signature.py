@@ -10,6 +10,7 @@ from typing import Any
 import jax
 import numpy as np
 from jax.core import Tracer
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from ...shardings._compat import option
 
@@ -88,6 +89,23 @@ def _is_number(leaf: Any) -> bool:
         return False
     _number_types.add(type(leaf))
     return True
+
+
+def host_mesh(signature: tuple[Any, ...], of_program: Mesh | None) -> Mesh | None:
+    """The mesh that a program runs on, if its devices are CPU devices of this process.
+
+    Args:
+        signature: that of the arguments. Those that may lie anywhere decide nothing.
+        of_program: the mesh of a `shard_map` in the program, if it has one.
+    """
+    arrays = (part for part in signature if isinstance(part, tuple) and len(part) == 3)
+    shardings: set[Any] = {sharding for _, sharding, is_committed in arrays if is_committed}
+    meshes = {one.mesh if isinstance(one, NamedSharding) else None for one in shardings}
+    mesh: Any = (meshes or {of_program}).pop() if len(meshes) <= 1 else None
+    if not isinstance(mesh, Mesh) or (mesh.size == 1 and of_program is None):
+        return None
+    whole = NamedSharding(mesh, PartitionSpec())
+    return mesh if _num_cpus_of(whole) and whole.is_fully_addressable else None
 
 
 def num_cpus(signature: tuple[Any, ...]) -> int:

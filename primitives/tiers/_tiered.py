@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+from jax.sharding import Mesh
 
 from ...shardings._compat import is_under_trace, is_x64_enabled, option
 from ..contract._platform import traced_for
@@ -19,10 +20,18 @@ from ._background import compile_later
 from ._entry import Entry, interpret, is_quick, mode
 from ._equal_rounding import NotInterpretable
 from ._kept_programs import keep, name_of, read
+from ._mesh_program import MeshProgram, mesh_within
 from ._pieces import for_xla
 from ._program import Program
 from ._recent import interpreted_entries
-from ._signature import NUM_OPTIONS, has_wide_dtype, num_cpus, signature_of, type_of
+from ._signature import (
+    NUM_OPTIONS,
+    has_wide_dtype,
+    host_mesh,
+    num_cpus,
+    signature_of,
+    type_of,
+)
 
 # Dropping traces takes a pass over all functions, so it is rare; see `_drop_traces`.
 _FORGOTTEN_BEFORE_TRACES = 128
@@ -35,11 +44,11 @@ _log = logging.getLogger(__name__)
 def tiered(function: Callable[..., Any], *, in_pieces: bool = False, **options: Any) -> "Tiered":
     """Compiles a function as `jax.jit` does, without a wait at its first calls on the CPU.
 
-    A first call with concrete arrays of one CPU device traces the function and runs its equations
-    by NumPy and by the C++ kernels. A second thread compiles the program as soon as its
-    interpretation, without the kernels, has taken as long as a compilation would, or after 32
-    calls; later calls use it. Calls on other devices, on meshes and under a trace are those of
-    `jax.jit`.
+    A first call with concrete arrays of one CPU device, or of a mesh of those of one process,
+    traces the function and runs its equations by NumPy and by the C++ kernels. A second thread
+    compiles the program as soon as its interpretation, without the kernels, has taken as long as a
+    compilation would, or after 32 calls; later calls use it. Calls on other devices and under a
+    trace are those of `jax.jit`.
 
     A program is interpreted only if its results are XLA's to the last bit. Operations on floats
     that XLA would contract or reassociate (a product and a sum) are rounded one by one in both. A
@@ -201,11 +210,11 @@ class Tiered:
     def _entry_of(self, key: Any, args: Any, kwargs: Any, leaves: Sequence[Any]) -> "Entry":
         """What is new of a signature: a program that is kept on disk, or that of a trace."""
         num_devices = num_cpus(key[2])
-        entry = Entry(self, key, "cpu" if num_devices else None, is_on_host=num_devices == 1)
+        entry = Entry(self, key, num_devices)
         name = ""
         # JAX has no types of 64 bits then, but arrays of these dtypes stay what they are.
         is_wide = not is_x64_enabled() and any(map(has_wide_dtype, leaves))
-        if entry.is_on_host and self._is_kept and not is_wide:
+        if num_devices == 1 and self._is_kept and not is_wide:
             static, tree, signature, *_ = key
             options = *signature[:NUM_OPTIONS], self._options, self.is_in_pieces
             name = name_of(f"{self.__module__}.{self.__qualname__}", options, static, leaves, tree)
@@ -215,7 +224,7 @@ class Tiered:
             entry.program, entry.out_tree = kept
         else:
             self._trace_into(entry)
-            if name and entry.program is not None:
+            if name and entry.program is not None and entry.mesh is None:
                 keep(name, entry.program, entry.out_tree)
         self._entries[key] = entry
         interpreted_entries.add(entry)
@@ -246,7 +255,7 @@ class Tiered:
         traced = self._trace(entry.platform, False, *entry.arguments)
         entry.out_tree = traced.out_tree
         entry.has_effects = bool(traced.jaxpr.effects)
-        if entry.is_on_host and not traced.donate_argnums and not entry.has_effects:
+        if entry.num_devices and not traced.donate_argnums and not entry.has_effects:
             try:
                 self._interpret(entry, traced.jaxpr)
             except NotInterpretable as reason:
@@ -258,7 +267,10 @@ class Tiered:
         """Gives an entry the program of a jaxpr, unless XLA takes less time to compile it."""
         if any(aval.weak_type for aval in jaxpr.out_avals):
             raise NotInterpretable("results of weak type")
-        program = self._program_of(jaxpr)
+        entry.mesh = host_mesh(entry.key[2], mesh_within(jaxpr.jaxpr))
+        if entry.mesh is None and entry.num_devices > 1:
+            raise NotInterpretable("several devices without a mesh of this process")
+        program = self._program_of(jaxpr, entry.mesh)
         if program.is_apart:
             leaves = jax.tree.leaves(self._divided(*entry.arguments)[1])
             entry.keep_apart(program, list(map(type_of, leaves)))
@@ -267,9 +279,12 @@ class Tiered:
             entry.program = None
             raise NotInterpretable(f"interpreted it would take {program.seconds:.3f} s")
 
-    def _program_of(self, jaxpr: Any) -> Program:
-        if not self._options.keys() <= _OPTIONS_OF_ARGUMENTS:
-            # What is compiled in place of the function has no other options.
+    def _program_of(self, jaxpr: Any, mesh: Mesh | None) -> Program:
+        # What is compiled in place of the function has no other options.
+        may_be_apart = self._options.keys() <= _OPTIONS_OF_ARGUMENTS
+        if mesh is not None:
+            return MeshProgram(jaxpr, mesh=mesh, keeps_apart=may_be_apart)
+        if not may_be_apart:
             return Program(jaxpr)
         if self.is_in_pieces:
             # Pieces are another program for XLA, which does not keep operations apart.
@@ -282,7 +297,7 @@ class Tiered:
         if entry.traced is None:
             # The program was kept on disk.
             self._trace_into(entry)
-        if self.is_in_pieces and entry.is_on_host:
+        if self.is_in_pieces and entry.num_devices == 1 and entry.mesh is None:
             entry.traced = self._trace(entry.platform, True, *entry.arguments)
 
     def _trace(self, platform: str | None, is_for_xla: bool, args: Any, kwargs: Any) -> Any:

@@ -284,9 +284,9 @@ def test_threads_that_find_a_kept_program_get_its_bits(monkeypatch):
     monkeypatch.setattr(Tiered, "_is_kept", True)
     program_of = Tiered._program_of
 
-    def slowly(self, jaxpr):
+    def slowly(self, *args):
         time.sleep(0.05)
-        return program_of(self, jaxpr)
+        return program_of(self, *args)
 
     monkeypatch.setattr(Tiered, "_program_of", slowly)
     f(jnp.asarray(x))

@@ -70,7 +70,7 @@ def test_devices_and_commitment():
         assert result.tolist() == [1, 2]
 
 
-def test_meshes_and_traces_are_left_to_jax():
+def test_places_of_auto_axes_and_traces_are_left_to_jax():
     double = staging.tiered(lambda x: x * 2)
     x = np.arange(8.0)
     mesh = make_mesh(4)

@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs on a mesh whose devices share the memory of the host: in shards, and around them."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from jax.extend.core import ClosedJaxpr, Jaxpr
+from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
+
+from ._collective_rules import collective_step
+from ._elementwise_rules import ELEMENTWISE, Equation
+from ._equal_rounding import NotInterpretable, dtype_of_value
+from ._program import Program
+from ._shards import (
+    Grid,
+    Sharded,
+    Shards,
+    Spec,
+    Step,
+    as_list,
+    as_shards,
+    as_whole,
+    axes_of,
+    from_devices,
+    grid_of,
+    on_each,
+    to_devices,
+)
+
+# What says where an array lies, and changes none of its bits.
+_PLACES = ("reshard", "sharding_constraint", "mesh_cast")
+
+
+def mesh_within(jaxpr: Jaxpr) -> Mesh | None:
+    """The mesh of the first `shard_map` in a jaxpr; None if there is none."""
+    for equation in jaxpr.eqns:
+        if equation.primitive.name == "shard_map":
+            return equation.params["mesh"]
+        for inner in jax.tree.leaves(list(equation.params.values())):
+            mesh = mesh_within(inner.jaxpr) if isinstance(inner, ClosedJaxpr) else None
+            if mesh is not None:
+                return mesh
+    return None
+
+
+class MeshProgram(Program):
+    """A jaxpr of whole arrays, with `shard_map` of programs of their shards.
+
+    Operations on floats outside of `shard_map` are interpreted only element by element: XLA adds
+    zeros as it joins pieces that lie on several devices.
+
+    Attributes:
+        specs: where the results lie.
+    """
+
+    def __init__(
+        self,
+        closed: ClosedJaxpr,
+        calculated: Sequence[frozenset[str]] | None = None,
+        constant: Sequence[bool] | None = None,
+        *,
+        mesh: Mesh,
+        keeps_apart: bool = False,
+        is_part: bool = False,
+    ):
+        self._mesh, self._grid = mesh, grid_of(mesh)
+        # Where values lie: of Auto axes XLA decides in most places.
+        self._placed: dict[int, Spec] = {}
+        super().__init__(closed, calculated, constant, keeps_apart=keeps_apart)
+        self.specs: list[Spec] = []
+        if not is_part:
+            self.specs = list(map(self._spec_of, self._outputs, closed.out_avals))
+
+    def __call__(self, arguments: Sequence[Any]) -> list[Any]:
+        """Runs the program on the flat arguments."""
+        return self.run_by(self.in_dtypes(arguments), _on_wholes)
+
+    def in_dtypes(self, arguments: Sequence[Any]) -> list[Any]:
+        """The flat arguments as arrays of the dtypes that the program was made for."""
+        given = [
+            from_devices(one, self._grid) if isinstance(one, jax.Array) else one
+            for one in arguments
+        ]
+        return [
+            argument if type(argument) is Sharded else np.asarray(argument, dtype)
+            for argument, dtype in zip(given, self._input_dtypes, strict=True)
+        ]
+
+    def place(self, results: Sequence[Any], mesh: Mesh) -> list[jax.Array]:
+        """Places the results on the devices of the mesh."""
+        return [
+            to_devices(result, mesh, spec)
+            for result, spec in zip(results, self.specs, strict=True)
+        ]
+
+    def _part(
+        self,
+        closed: ClosedJaxpr,
+        calculated: Sequence[frozenset[str]],
+        constant: Sequence[bool],
+    ) -> Program:
+        return MeshProgram(
+            closed, calculated, constant,
+            mesh=self._mesh, keeps_apart=self._keeps_apart, is_part=True,
+        )  # fmt: skip
+
+    def _equation(self, equation: Equation, operands: list[int]) -> list[int]:
+        name = equation.primitive.name
+        if name == "shard_map":
+            return self._shard_map(equation, operands)
+        if name in _PLACES:
+            results = self._append(_Same(), 0.0, equation, operands)
+            sharding = equation.params.get("dst_sharding", equation.params.get("sharding"))
+            if isinstance(sharding, NamedSharding):
+                self._placed[results[0]] = tuple(sharding.spec)
+            return results
+        return super()._equation(equation, operands)
+
+    def _step(self, equation: Equation) -> Step | str | None:
+        step = super()._step(equation)
+        if not callable(step):
+            return step
+        name, result = equation.primitive.name, equation.outvars[0].aval
+        shapes = {variable.aval.shape for variable in equation.invars}
+        if name in ELEMENTWISE and shapes <= {(), result.shape}:
+            return _Elementwise(step)
+        avals = [variable.aval for variable in (*equation.invars, *equation.outvars)]
+        if any(_is_float(aval) and not self._is_replicated(aval) for aval in avals):
+            return f"{name} of floats on several devices"
+        return step
+
+    def _folds(self, equation: Equation) -> bool:
+        # A constant lies on no device, and JAX wants operands that lie alike.
+        return not _is_divided(equation.outvars[0].aval) and super()._folds(equation)
+
+    def _shard_map(self, equation: Equation, operands: list[int]) -> list[int]:
+        params = equation.params
+        mesh: Any = params["mesh"]
+        is_whole = frozenset(mesh.axis_names) == params["newly_manual_axes"]
+        if not is_whole or mesh.shape != self._mesh.shape:
+            raise NotInterpretable("shard_map of some axes, or of another mesh")
+        before = list(map(self._proof.before, operands))
+        constant = list(map(self._proof.is_known_in_branch, operands))
+        program = _ShardProgram(
+            ClosedJaxpr(params["jaxpr"], ()), before, constant,
+            grid=self._grid, keeps_apart=self._keeps_apart,
+        )  # fmt: skip
+        in_specs, out_specs = tuple(params["in_specs"]), tuple(params["out_specs"])
+        specs = tuple(map(tuple, in_specs)), tuple(map(tuple, out_specs))
+        shapes = [variable.aval.shape for variable in equation.outvars]
+        step = _ShardMap(program, self._grid, *specs, shapes)
+
+        def bind(operands: list[Any], zero: Any) -> Any:
+            return jax.shard_map(
+                lambda zero, *arrays: program.replay(arrays, zero),
+                mesh=mesh,
+                in_specs=(PartitionSpec(), *in_specs),
+                out_specs=list(out_specs),
+                check_vma=params["check_vma"],
+            )(zero, *operands)
+
+        seconds = program.seconds * self._mesh.size
+        results = self._append(
+            step, seconds, equation, operands, bind=bind if program.is_apart else None
+        )
+        self._proof.add_branch(results, program.calculated)
+        self._placed |= zip(results, specs[1], strict=True)
+        return results
+
+    def _spec_of(self, slot: int, aval: Any) -> Spec:
+        """Where a result lies."""
+        # A constant lies on one device if the program needs no argument.
+        if not self._proof.is_constant(slot):
+            if self._is_explicit:
+                return tuple(aval.sharding.spec)
+            if slot in self._placed and 0 not in aval.shape:
+                # As XLA names the axes.
+                axes = axes_of(self._placed[slot])
+                return tuple(one[0] if len(one) == 1 else one or None for one in axes)
+        raise NotInterpretable("a result whose place XLA decides")
+
+    @property
+    def _is_explicit(self) -> bool:
+        """Whether types say where all arrays lie."""
+        return all(kind == AxisType.Explicit for kind in self._mesh.axis_types)
+
+    def _is_replicated(self, aval: Any) -> bool:
+        """Whether all devices are known to have the whole array."""
+        return self._is_explicit and not _is_divided(aval)
+
+
+class _ShardProgram(Program):
+    """A jaxpr of shards, with collectives between them."""
+
+    def __init__(
+        self,
+        closed: ClosedJaxpr,
+        calculated: Sequence[frozenset[str]] | None = None,
+        constant: Sequence[bool] | None = None,
+        *,
+        grid: Grid,
+        keeps_apart: bool = False,
+    ):
+        self._grid = grid
+        super().__init__(closed, calculated, constant, keeps_apart=keeps_apart)
+
+    def _part(
+        self,
+        closed: ClosedJaxpr,
+        calculated: Sequence[frozenset[str]],
+        constant: Sequence[bool],
+    ) -> Program:
+        grid, keeps_apart = self._grid, self._keeps_apart
+        return _ShardProgram(closed, calculated, constant, grid=grid, keeps_apart=keeps_apart)
+
+    def _equation(self, equation: Equation, operands: list[int]) -> list[int]:
+        if equation.primitive.name != "pvary":
+            return super()._equation(equation, operands)
+        known = self._values[operands[0]]
+        if known is not None:
+            return [self._constant(known, equation.outvars[0].aval)]
+        return self._append(_Same(), 0.0, equation, operands)
+
+    def _step(self, equation: Equation) -> Step | str | None:
+        return collective_step(equation, self._grid) or super()._step(equation)
+
+
+class _ShardMap(NamedTuple):
+    """The step of a `shard_map`."""
+
+    program: Program
+    grid: Grid
+    in_specs: tuple[Spec, ...]
+    out_specs: tuple[Spec, ...]
+    shapes: list[tuple[int, ...]]
+
+    @property
+    def num_steps(self) -> int:
+        """The number of calls that each device makes."""
+        return self.program.num_steps
+
+    def over_shards(self, *operands: Any) -> list[Any]:
+        """The results of whole arrays, which may be in shards."""
+        arguments = [
+            as_shards(operand, self.grid, spec)
+            for operand, spec in zip(operands, self.in_specs, strict=True)
+        ]
+        results = self.program.over_shards(arguments)
+        return list(map(self._whole, results, self.out_specs, self.shapes))
+
+    def _whole(self, result: Any, spec: Spec, shape: tuple[int, ...]) -> Any:
+        is_each = type(result) is Shards
+        if not axes_of(spec):
+            return result[0] if is_each else result
+        shards = result if is_each else Shards((result,) * self.grid.size)
+        return Sharded(self.grid, spec, shards, shape)
+
+
+class _Elementwise(NamedTuple):
+    """An operation on each element, of operands of one shape and of numbers."""
+
+    function: Callable[..., Any]
+
+    def __call__(self, *operands: Any) -> Any:
+        return self.function(*operands)
+
+
+class _Same(NamedTuple):
+    """The operand itself."""
+
+    def over_shards(self, *operands: Any) -> list[Any]:
+        """The operand on all devices."""
+        return list(operands)
+
+
+def _on_wholes(function: Any, operands: Sequence[Any], dtypes: Sequence[Any]) -> list[Any]:
+    """The results of a step of whole arrays, which may be in shards."""
+    if isinstance(function, (_ShardMap, _Same)):
+        return function.over_shards(*operands)
+    first = next((one for one in operands if type(one) is Sharded), None)
+    if isinstance(function, _Elementwise) and first is not None:
+        given = [as_shards(one, first.grid, first.spec) if one.shape else one for one in operands]
+        return [first._replace(shards=on_each(function, given, dtypes)[0])]
+    return as_list(function(*map(as_whole, operands)), dtypes)
+
+
+def _is_float(aval: Any) -> bool:
+    return dtype_of_value(aval).kind not in "biu"
+
+
+def _is_divided(aval: Any) -> bool:
+    """Whether the type of an array divides it between devices."""
+    return any(axis is not None for axis in aval.sharding.spec)
