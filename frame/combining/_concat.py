@@ -13,6 +13,7 @@ from ..table._column import Column
 from ..table._column_labels import Labels, common_name, frame_of_labels
 from ..table._layout import ONE_DEVICE
 from ..table._lazy_base import LazyBase
+from ..table._level_orders import Appearance, LevelOrder, LevelOrders, either_order
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._object_functions import inferred_labels
 from ..table._row_index import RANGE, RowIndex, common_frequency
@@ -225,7 +226,7 @@ def _stacked(
     """Concatenates the rows of all tables and their labels."""
     keys, names = options.keys, options.names
     num_columns = len(pieces[0])
-    index_names, levels = (None,), None
+    index_names, levels, orders = (None,), None, ()
     if not options.ignore_index:
         index_names = _common_names([table.index for table in tables])
         levels = _levels(tables, is_kept=keys is not None or not num_columns)
@@ -248,13 +249,27 @@ def _stacked(
         of_keys = [labels_at(level, piece_ids, rows.layout) for level in levels_of_keys]
         level_columns = (*of_keys, *level_columns)
         index_names = (*keys.names, *index_names)
+        orders = _orders(keys, tables, keeps_labels=keeps_labels)
         if names is not None and len(names) > keys.nlevels:
             if len(names) != len(level_columns):
                 raise ValueError("Length of names must match number of levels in MultiIndex.")
             index_names = tuple(names)
     freq = common_frequency([table.index for table in tables])
-    index = RowIndex(level_columns, tuple(index_names), freq=freq)
+    index = RowIndex(level_columns, tuple(index_names), freq=freq, orders=orders)
     return rows.replace(columns=columns, index=index)
+
+
+def _orders(keys: pd.Index, tables: Sequence[Table], *, keeps_labels: bool) -> LevelOrders:
+    """The orders of the levels of keys, and of those behind them: as in each part, if equal."""
+    index = tables[0].index
+    one_level = keys.nlevels == 1
+    of_keys: LevelOrders = (keys.unique(),) if one_level else (None,) * keys.nlevels
+    of_rows: Sequence[LevelOrder] = (None,) * index.num_levels
+    if keeps_labels and index.num_levels > 1:
+        of_rows = index.orders or of_rows
+    elif keeps_labels and not index.is_range and not is_traced(index, tables[0].num_rows):
+        of_rows = [Appearance(index.levels[0], tables[0].num_rows)]
+    return either_order((*of_keys, *of_rows))
 
 
 def _have_same_labels(tables: Sequence[Table]) -> bool:

@@ -13,6 +13,7 @@ import pandas as pd
 from ...primitives.staging import tiered
 from ..table._column import Array, Column
 from ..table._layout import Layout
+from ..table._level_orders import Appearance, either_order, orders_of
 from ..table._row_index import RowIndex
 from ..table._table import Table, as_count
 from ..table._take import position, resized
@@ -40,10 +41,20 @@ def interleaved_rows(pieces: Sequence[Sequence[Column]], labels: pd.Index, table
         capacity = layout.capacity_for(int(num_rows))
     columns = resized(columns, capacity, layout)
     numbers = _piece_ids(np.int32(num_pieces), capacity, layout)
+    if table.index.num_levels > 1:
+        orders = table.index.orders or (None,) * table.index.num_levels
+    elif table.index.is_range or is_traced(num_rows, levels[0][0]):
+        orders = (None,)
+    else:
+        orders = (Appearance(levels[0][0], table.num_rows),)
     of_pieces = [labels.get_level_values(number) for number in range(labels.nlevels)]
+    inner = (
+        [labels.unique()] if labels.nlevels == 1 else orders_of(labels) or (None,) * labels.nlevels
+    )
     index = RowIndex(
         (*columns[len(pieces) :], *(labels_at(one, numbers, layout) for one in of_pieces)),
         (*table.index.names, *labels.names),
+        orders=either_order((*orders, *inner)),
     )
     return table.replace(columns=tuple(columns[: len(pieces)]), index=index, num_rows=num_rows)
 

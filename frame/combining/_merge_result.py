@@ -330,4 +330,5 @@ def taken_index(side: SideRows, table: Table) -> RowIndex:
         return index
     if index.is_range and not side.has_holes:
         return moved_index(index, (), side.row_ids)
-    return RowIndex(side.take(table.index_columns()), index.names)
+    orders = index.orders if side.presence == "same" else ()
+    return RowIndex(side.take(table.index_columns()), index.names, orders=orders)

@@ -15,6 +15,7 @@ from ..reductions._results import result_type
 from ..table._column import NUMBER, Array, Column, ColumnType, bare, show_holes
 from ..table._column_labels import Labels
 from ..table._deferred import force
+from ..table._level_orders import appearances
 from ..table._ndframe import NDFrame, SeriesBase
 from ..table._object_functions import as_objects, inferred_labels
 from ..table._recode import as_truths, without_missing
@@ -337,6 +338,8 @@ class GroupByBase:
         """A result with a row for each group, from columns with new labels."""
         groups, keys = self._groups, self._grouped.keys
         index = RowIndex(groups.keys, self._grouped.key_names, missing_last=len(keys) > 1)
+        if not self._options.sort and len(keys) > 1 and not groups.is_traced:
+            index = dataclasses.replace(index, orders=appearances(groups.keys, groups.count))
         needed = either_needed(self._source._table.needed, groups.needed)
         table = Table((), index, groups.count, needed, groups.layout)
         if self._options.as_index:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`set_index`, `reset_index`, `sort_index`, `swaplevel` and `droplevel`."""
 
+import dataclasses
 from collections.abc import Hashable, Sequence
 from typing import Any, Self
 
@@ -15,6 +16,7 @@ from ..table._column import Column
 from ..table._column_labels import Labels
 from ..table._from_host import column_from
 from ..table._in_place import with_inplace
+from ..table._level_orders import orders_at
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._object_functions import inferred, inferred_labels
 from ..table._objects import sortable
@@ -100,7 +102,9 @@ class IndexMoves(Renaming):
         columns = self._table.index_columns()
         levels = [sortable(columns[p], self._table.num_rows) for p in positions]
         keys = sort_keys(levels, directions, na_position)
-        table = sort_rows(self._table, keys)
+        # As in pandas, the levels of sorted rows are sorted.
+        index = dataclasses.replace(index, orders=()) if index.orders else index
+        table = sort_rows(self._table.replace(index=index), keys)
         return self._like(table.replace(index=RANGE) if ignore_index else table)
 
     def swaplevel(self, i: Any = -2, j: Any = -1, axis: Axis = 0) -> Self:
@@ -263,6 +267,7 @@ def level_subset(table: Table, positions: Sequence[int]) -> RowIndex:
         tuple(levels[p] for p in positions),
         tuple(names[p] for p in positions),
         missing_last=table.index.missing_last,
+        orders=orders_at(table.index.orders, positions),
     )
 
 

@@ -19,6 +19,7 @@ from ..mapping._choices import choose_scalar
 from ..table._column import Array, Column, in_dtype, show_holes
 from ..table._column_labels import Labels
 from ..table._layout import Layout
+from ..table._level_orders import places_in
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._row_index import RowIndex
 from ..table._table import Count, is_row
@@ -78,10 +79,15 @@ def _find_cells(of: NDFrame, rows: RowIndex, columns: RowIndex, sort: bool, call
     if int(num_filled) < table.num_rows_on_host:
         raise ValueError("Index contains duplicate entries, cannot reshape")
     has_holes = len(labels) * int(of_rows.count) > int(num_filled)
-    index = RowIndex(of_rows.keys, rows.names, missing_last=rows.missing_last)
+    missing_last = rows.missing_last
+    index = RowIndex(of_rows.keys, rows.names, missing_last=missing_last, orders=rows.orders)
     row_ids = list(first_rows)[: len(labels)]
     if sort and not columns.missing_last and labels.nlevels == 1 and labels.hasnans:
         labels, row_ids = labels[[-1, *range(len(labels) - 1)]], [row_ids[-1], *row_ids[:-1]]
+    if is_sorted and columns.orders:
+        places = places_in(columns.orders[0], labels)
+        order = np.argsort(np.where(labels.isna() & columns.missing_last, len(labels), places))
+        labels, row_ids = labels.take(order), [row_ids[at] for at in order]
     return Cells(row_ids, labels, index, of_rows.count, has_holes)
 
 
@@ -112,7 +118,19 @@ def unstacked(
             shown.append(show_holes(cell))
     result = of._make_frame(shown, Labels(_product(outer, cells.labels)), table)
     may_miss = not rows.missing_last and any(level.can_miss for level in cells.index.levels)
+    if sort and rows.orders:
+        return result.iloc[_ordered_rows(result.index, rows)]
     return result.sort_index(na_position="first") if sort and may_miss else result
+
+
+def _ordered_rows(labels: pd.Index, rows: RowIndex) -> np.ndarray:
+    """The rows in the order of the levels."""
+    levels = [labels.get_level_values(at) for at in range(labels.nlevels)]
+    places = [
+        np.where(level.isna() & rows.missing_last, len(labels), places_in(order, level))
+        for level, order in zip(levels, rows.orders, strict=True)
+    ]
+    return np.lexsort(places[::-1])
 
 
 def _product(outer: pd.Index | None, inner: pd.Index) -> pd.Index:

@@ -24,6 +24,7 @@ from ._dictionary import (
     encode_unless_near_unique,
 )
 from ._layout import Layout
+from ._level_orders import orders_of
 from ._lists_on_host import is_list, is_record, lists_from_arrow, shown_type
 from ._nullable import default_dtype, family_of, is_nullable
 from ._row_index import RowIndex, frequency_of
@@ -109,7 +110,8 @@ def index_from(index: pd.Index, capacity: int, layout: Layout) -> RowIndex:
         _level_from(level, capacity, layout, "index" if name is None else name)
         for level, name in zip(levels, index.names, strict=True)
     )
-    return RowIndex(tuple(columns), tuple(index.names), freq=frequency_of(index))
+    names, freq = tuple(index.names), frequency_of(index)
+    return RowIndex(tuple(columns), names, freq=freq, orders=orders_of(index))
 
 
 def labels_at_positions(

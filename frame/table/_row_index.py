@@ -16,6 +16,7 @@ from ...shardings._compat import is_under_trace, is_x64_enabled
 from ._column import NUMBER, Array, Column
 from ._host_column import MOST_ROWS, HostColumn
 from ._layout import Layout
+from ._level_orders import LevelOrders, with_orders
 from ._to_host import to_host
 from ._tracing import FoundOnce, at_once
 
@@ -24,8 +25,9 @@ from ._tracing import FoundOnce, at_once
     jax.tree_util.register_dataclass,
     data_fields=["stored"],
     meta_fields=["names", "start", "step", "has_positions", "missing_last"],
-    # Frames whose times have another frequency share programs, which return none.
-    drop_fields=["freq"],
+    # Frames whose times have another frequency, or whose levels have another order, share programs,
+    # which return none.
+    drop_fields=["freq", "orders"],
 )
 @dataclasses.dataclass(frozen=True)
 class RowIndex:
@@ -41,6 +43,7 @@ class RowIndex:
         missing_last: whether missing labels come behind others where levels become columns. They do
             for the keys of groups; other levels have them in front, as in pandas.
         freq: the frequency of the times that the labels were selected from, known outside `jit`.
+        orders: the order of the labels of each level, known outside `jit`.
     """
 
     stored: tuple[Column, ...] = ()
@@ -50,6 +53,7 @@ class RowIndex:
     has_positions: bool = False
     missing_last: bool = False
     freq: Any = None
+    orders: LevelOrders = dataclasses.field(default=(), compare=False)
 
     @property
     def is_range(self) -> bool:
@@ -130,7 +134,8 @@ class RowIndex:
         if len(arrays) == 1:
             return with_frequency(as_pandas_index(arrays[0], self.names[0]), self.freq)
         levels = [as_pandas_index(array, None) for array in arrays]
-        return pd.MultiIndex.from_arrays(levels, names=list(self.names))
+        index = pd.MultiIndex.from_arrays(levels, names=list(self.names))
+        return with_orders(index, self.orders) if self.orders else index
 
 
 RANGE = RowIndex()

@@ -5,7 +5,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from frame_examples import mixed_frame
-from frame_parity import assert_parity, assert_same_error, on_device
+from frame_parity import assert_parity, assert_same, assert_same_error, on_device
+from jaxframes import frame
 
 
 def test_levels_of_results_of_groupby():
@@ -39,6 +40,57 @@ def test_missing_labels_come_first():
     assert_parity(
         lambda s: (s.unstack(), s.unstack(0), s.unstack(fill_value=-1), s.unstack(sort=False)),
         pd.Series([1, 2, 3, 4], index),
+        ways=["eager"],
+    )
+
+
+WIDE = pd.DataFrame({"z": [1, 2], "b": [3, 4], "m": [5, 6]}, index=["r2", "r1"])
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda s: s,
+        lambda s: s[s > 1],
+        lambda s: s.iloc[::-1],
+        lambda s: s.sort_values(),
+        lambda s: s.swaplevel(),
+        lambda s: s.sort_index(),
+        lambda s: s * 2 + s,
+        lambda s: s.to_frame("v").join(s.to_frame("w")),
+        lambda s: s.groupby(level=[0, 1], sort=False).sum(),
+        lambda s: s.groupby(level=[0, 1]).sum(),
+    ],
+)
+def test_labels_stay_in_the_order_in_which_stack_made_them(run):
+    def unstack(frame):
+        rows = run(frame.stack())
+        return rows.unstack(), rows.unstack(0), rows
+
+    assert_parity(unstack, WIDE, ways=["eager", "mesh"])
+
+
+def test_labels_stay_in_the_order_of_the_keys_of_a_concat():
+    def unstack(frame, module):
+        long = module.concat({"z": frame["z"], "b": frame["b"]}, names=["of", None])
+        return long.unstack(), long.unstack("of"), long.drop("b").unstack(0)
+
+    assert_same(unstack(on_device(WIDE), frame), unstack(WIDE, pd))
+    index = pd.MultiIndex.from_product([["z", "b"], [2, 1]])
+    made = pd.Series(range(4), index.set_levels([["z", "b"], [2, 1]]).set_codes(index.codes))
+    assert_same(frame.JaxSeries(made).unstack(), made.unstack())
+    assert_same(frame.JaxSeries(made).unstack(0), made.unstack(0))
+
+
+def test_labels_stay_in_the_order_in_which_groups_and_functions_made_them():
+    rows = pd.DataFrame({"g": list("yxyx"), "h": list("bbaa"), "v": [1, 2, 3, 4]})
+    assert_parity(
+        lambda f: (
+            f.groupby(["g", "h"], sort=False).v.sum().unstack(),
+            f.groupby("g").v.apply(lambda s: s.describe()).unstack(),
+            f.groupby("g").v.quantile([0.9, 0.1]).unstack(),
+        ),
+        rows,
         ways=["eager"],
     )
 
