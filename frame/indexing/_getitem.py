@@ -218,6 +218,8 @@ class FrameSelection(FrameBase, RowSelection):
         if isinstance(key, FrameBase):
             return self.where(key)
         if is_mask(key):
+            if isinstance(key, SeriesBase) and key._only.kind == "string" and not key._is_traced:
+                return self._columns_named(list(key.to_pandas()))
             return self._filtered(key, ValueError)
         if isinstance(key, slice):
             return self._between(key)

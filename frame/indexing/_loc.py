@@ -20,6 +20,7 @@ from ..table._ndframe import FrameBase, SeriesBase
 from ..table._suggestions import resembling
 from ..table._tracing import answered_at_once, is_traced
 from ..table._types import Axis, LevelOrLevels
+from ..table._user_functions import as_pandas
 from ._chained import OF_INDEXER, warn_of_chained
 from ._getitem import RowSelection
 from ._set_rows import set_rows
@@ -209,6 +210,8 @@ class FrameLabelSelection(FrameBase, LabelSelection):
     def _columns_of(self, columns: object) -> Any:
         if isinstance(columns, slice) and columns == slice(None):
             return self
+        if isinstance(columns, SeriesBase):
+            columns = as_pandas(columns)
         is_one = not isinstance(columns, (list, slice)) and columns in self._labels
         if is_one or (isinstance(columns, list) and self._are_names(columns)):
             return self[columns]

@@ -143,7 +143,7 @@ def _names_of(owner: Any, indexer: str, columns: Any) -> Sequence[Any] | None:
 
 def _parts_of_value(value: Any, num_columns: int) -> Sequence[Any] | None:
     """One scalar, series or array of rows for each column; None for tables."""
-    if isinstance(value, _NAMED) or getattr(value, "ndim", 1) > 1:
+    if isinstance(value, _NAMED) or getattr(value, "ndim", 1) > 1 or _is_nested(value):
         return None
     is_list = pd.api.types.is_list_like(value) and getattr(value, "ndim", 1) == 1
     if not is_list or num_columns == 1:
@@ -152,6 +152,11 @@ def _parts_of_value(value: Any, num_columns: int) -> Sequence[Any] | None:
     if isinstance(value, (SeriesBase, pd.Series)) or len(value) != num_columns:
         return None
     return list(value)
+
+
+def _is_nested(value: Any) -> bool:
+    """Whether a list holds lists: one for each row."""
+    return isinstance(value, (list, tuple)) and any(map(pd.api.types.is_list_like, value))
 
 
 def _flags_of(owner: Any, indexer: str, rows: object) -> Array | None:

@@ -97,6 +97,8 @@ class SeriesOperatorMethods(Operators, FlexMethods, Unary, SeriesClip):
             operand, name = b.columns[0], common_name((name, other._name))
         else:
             operand = Scalar(other) if _is_scalar(other) else as_column(other, table, "other")
+            if isinstance(other, pd.Index):
+                name = common_name((name, other.name))
         result = self._made(_combined(operation, table, [operand], [self._name]), name)
         # As in pandas, the notes of the second operand win.
         return result._with_attrs_of(other) if isinstance(other, SeriesBase) else result

@@ -75,6 +75,8 @@ class Operators(NDFrame):
     """Python's operators and NumPy's universal functions, in terms of `_apply`."""
 
     __hash__: ClassVar[None] = None
+    # pandas leaves an operator to what has more than its own index, array, or series (3000).
+    __pandas_priority__ = 3500
 
     def _operate(self, op: str, other: object, *, reflected: bool = False) -> Any:
         return self._apply(Operation(op, reflected, is_flex=False), other)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ._shown_range import as_shown
 from ._suggestions import the_columns
 
 # Strings are looked up one by one in so many labels at most.
@@ -63,6 +64,7 @@ class Labels:
     def shown(self) -> "Labels":
         """The same labels with an index of their own, whose names a user may change."""
         labels = self.own()
+        labels._index = as_shown(labels.index)
         labels.is_shown = True
         return labels
 

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+import pickle
+
 import numpy as np
 import pandas as pd
 from frame_examples import mixed_frame
@@ -26,6 +28,43 @@ def test_masks_and_columns():
     of_days = pd.DataFrame([[1, 2, 3], [4, 5, 6]], columns=days)
     assert_parity(lambda f: (f.loc[:, ["2020"]], f.loc[:, ["2020-01-15"]]), of_days)
     assert "2021" in assert_same_error(lambda f: f.loc[:, ["2021"]], of_days)
+
+
+def test_columns_by_flags_of_columns():
+    rows = pd.DataFrame({"a": [1, 1], "b": [1, 2], "c": ["x", None]})
+    assert_parity(
+        lambda f: (
+            f.loc[:, f.nunique() > 1],
+            f.loc[f.b > 1, f.notna().all()],
+            f.loc[:, (f[["a", "b"]] > 1).any().reindex(f.columns, fill_value=False)],
+            f.loc[:, f.c.fillna("a").replace("x", "b")],
+            f[f.c.fillna("a").replace("x", "b")],
+        ),
+        rows,
+        ways=["eager", "mesh"],
+    )
+
+
+def test_labels_of_rows_and_columns_by_flags():
+    rows = pd.DataFrame({"a": [1, 5, 7, 1], "s": list("wxyz")}, pd.RangeIndex(3, 7, name="i"))
+
+    def labels(f):
+        wide = f[["a"]].T.set_axis([0, 1, 2, 3], axis=1)
+        return (
+            f.index[f.a > 2], f.s.index[f.a == 1], f.set_index("a").index[f.a > 2],
+            f.drop(f.index[f.a > 2]), f[f.a > 2].index[f[f.a > 2].s == "y"],
+            f.index[[0, 2]], f.index[1:], f.index[-1], f.index[f.a.to_numpy() > 2],
+            wide.columns[wide.loc["a"] > 2], f.index.copy()[f.a > 2],
+        )  # fmt: skip
+
+    assert_parity(labels, rows, ways=["eager", "mesh"])
+    nullable = pd.Series([True, None, False], dtype="boolean")
+    assert_parity(lambda s: s.index[s], nullable, ways=["eager"])
+    index = on_device(rows).index
+    assert repr(index) == repr(rows.index)
+    assert type(pickle.loads(pickle.dumps(index))[:2]) is type(index)
+    assert index.equals(rows.index)
+    assert rows.index.equals(index)
 
 
 def test_labels_of_a_range_and_of_strings():

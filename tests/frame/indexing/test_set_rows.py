@@ -83,6 +83,9 @@ def test_rows_of_a_mask(run):
         sets("iloc", (slice(1, 3), slice(0, 2)), 0),
         sets("iloc", (-1, 2), "last"),
         sets("loc", (["k", "l"], ["i", "x"]), np.array([[1, 2.5], [3, 4.5]])),
+        sets("loc", (["k", "l"], ["i", "x"]), [[1, 2.5], [3, 4.5]]),
+        sets("loc", lambda f: (f.i > 2, ["i", "x"]), [[10, 20.0], [30, 40.0]]),
+        sets("loc", (["k", "l"], ["i"]), [[1], [3]]),
     ],
 )
 def test_rows_of_labels_and_positions(run):

@@ -108,6 +108,19 @@ def test_frame_with_its_own_reductions():
     assert_parity(everything, numbers()[["k", "i", "x"]].fillna(1.0), ulps=64)
 
 
+def test_an_index_on_either_side_gives_a_series():
+    days = pd.date_range("2024-01-01", periods=4)
+    assert_parity(
+        lambda f: (
+            f.index + f.a, f.index * f.x, f.index < f.a, f.index == f.a, f.a - f.index,
+            days - f.t, days > f.t, f.t - days, days.day - f.a, f.a.add(f.index),
+            f.a + pd.Index([1, 2, 3, 4], name="a"), pd.Index([1, 2, 3, 4], name="b") + f.a,
+        ),
+        pd.DataFrame({"a": [1, 5, 7, 1], "x": [0.5, 1.5, None, 2.0], "t": days[::-1]}),
+        ways=["eager", "mesh"],
+    )  # fmt: skip
+
+
 def test_functions_of_numpy():
     def everything(f):
         return (
