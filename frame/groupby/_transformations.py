@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Row-wise methods of grouped frames and series: cumsum, shift, diff, fills and rank."""
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,9 +12,11 @@ from ...primitives.staging import tiered
 from ..ops._column_ops import combine
 from ..table._column import Array, Column, bare, fill_missing, of_family
 from ..table._dtypes import as_dtype, wide
+from ..table._host_column import moved_column
 from ..table._objects import sortable
 from ..table._recode import without_missing
 from ..table._take import settled, take_columns
+from ..window._shift import NO_VALUE, filling_of
 from ._filtrations import GroupByPositions
 from ._segmented_scans import RankPlan, cumulated, filled_rows, ranked, shifted_rows
 
@@ -88,8 +91,8 @@ class GroupByRows(GroupByPositions):
         """The cumulative maximum of each group."""
         return self._cumulated("cummax", numeric_only, skipna)
 
-    def _shifted(self, periods: object, *, in_place: bool = True) -> list[Column]:
-        """The shifted columns; with `in_place`, a shift by zero keeps values of ungrouped rows."""
+    def _sources_of(self, periods: object, *, in_place: bool = True) -> Array | None:
+        """The row that each row gets, -1 for none; None if each keeps its own."""
         if isinstance(periods, (list, tuple)):
             raise NotImplementedError(
                 f"shift: periods must be one integer, got {periods!r}. Call shift for each."
@@ -97,23 +100,40 @@ class GroupByRows(GroupByPositions):
         if isinstance(periods, bool) or not isinstance(periods, (int, np.integer)):
             raise TypeError(f"Periods must be integer, but {periods} is {type(periods)}.")
         if periods == 0 and in_place:
-            return self._columns
-        segments = self._groups.segments
-        row_ids = shifted_rows(segments, np.int32(np.clip(periods, -(2**30), 2**30)))
-        columns = [fill_missing(column) for column in self._columns]
-        return list(take_columns(columns, row_ids, segments.layout, holes=True))
+            return None
+        most = 2**30
+        return shifted_rows(self._groups.segments, np.int32(np.clip(periods, -most, most)))
 
-    def shift(self, periods: int = 1, freq: object = None, fill_value: object = None) -> Any:
+    def _shifted(self, periods: object, *, in_place: bool = True) -> Sequence[Column]:
+        """The shifted columns; with `in_place`, a shift by zero keeps values of ungrouped rows."""
+        row_ids = self._sources_of(periods, in_place=in_place)
+        if row_ids is None:
+            return self._columns
+        columns = [fill_missing(column) for column in self._columns]
+        return list(take_columns(columns, row_ids, self._groups.segments.layout, holes=True))
+
+    def shift(self, periods: int = 1, freq: object = None, fill_value: object = NO_VALUE) -> Any:
         """Moves the values of each group down by `periods` rows, up if that is negative.
 
         Differences from pandas:
-            `fill_value` and `freq` are not supported. Call `fillna` on the result.
+            `freq` is not supported. A `fill_value` that converts a column to objects raises.
         """
-        if freq is not None or fill_value is not None:
+        if freq is not None:
             raise NotImplementedError(
-                "groupby: shift does not support freq and fill_value. Call fillna() on the result."
+                "groupby: shift does not support freq. Shift the times of the group with +."
             )
-        return self._of_rows(self._shifted(periods), are_own=True)
+        if fill_value is NO_VALUE or fill_value is None:
+            return self._of_rows(self._shifted(periods), are_own=True)
+        row_ids = self._sources_of(periods)
+        if row_ids is None:
+            return self._of_rows(self._columns, are_own=True)
+        shifted = []
+        for column in map(fill_missing, self._columns):
+            filled, filling = filling_of(column, fill_value)
+            (taken,) = take_columns([filled], row_ids, self._groups.segments.layout)
+            arrays = _filled_gaps(taken.data, taken.valid, row_ids, filling.value, filling.dtype)
+            shifted.append(moved_column(taken, arrays))
+        return self._of_rows(shifted)
 
     def diff(self, periods: int = 1) -> Any:
         """The difference of each value from the one `periods` rows before it in its group."""
@@ -232,3 +252,15 @@ def _change(column: Column, change: Column) -> Column:
 @tiered
 def _less_one(ratio: Array) -> Array:
     return ratio - ratio.dtype.type(1)
+
+
+@functools.partial(tiered, static_argnums=4)
+def _filled_gaps(
+    data: Array, valid: Array | None, row_ids: Array, value: Any, dtype: np.dtype
+) -> tuple[Array, Array | None]:
+    """Rows whose gaps, which have no source row, have a value; None is a missing one."""
+    is_gap = row_ids < 0
+    if value is None:
+        return as_dtype(data, dtype), ~is_gap if valid is None else valid & ~is_gap
+    filled = jnp.where(is_gap, value, as_dtype(data, dtype))
+    return filled, None if valid is None else valid | is_gap

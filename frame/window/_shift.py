@@ -54,7 +54,7 @@ def shift_columns(
     """Shifts columns down by `periods` rows, up if negative."""
     if not periods or not columns:
         return tuple(columns)
-    prepared = [_filling(fill_missing(column), fill_value) for column in columns]
+    prepared = [filling_of(fill_missing(column), fill_value) for column in columns]
     filled, fillings = zip(*prepared, strict=True)
     dtypes, values = zip(*fillings, strict=True)
     steps = steps_of(periods, columns)
@@ -88,7 +88,7 @@ def steps_of(periods: int, columns: Sequence[Column]) -> np.int32:
     return np.int32(max(min(periods, capacity), -capacity))
 
 
-def _filling(column: Column, fill_value: object) -> tuple[Column, Filling]:
+def filling_of(column: Column, fill_value: object) -> tuple[Column, Filling]:
     """Determines the filling as pandas does, by a shift of one row of the dtype on the host."""
     if column.kind == "string":
         return _filling_of_strings(column, fill_value)
