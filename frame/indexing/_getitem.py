@@ -136,6 +136,11 @@ class RowSelection(NDFrame):
     def _taken(self, indices: Any) -> Self:
         table = self._table
         if isinstance(indices, SeriesBase):
+            if indices._is_traced:
+                raise NotImplementedError(
+                    "iloc: inside jit positions must be an array, whose length is the number of "
+                    "rows. Select rows by a mask, or sort them with sort_values()."
+                )
             indices = indices.to_numpy()
         if isinstance(indices, jax.Array) and is_traced(indices):
             positions = indices.astype(np.int32)
@@ -179,7 +184,7 @@ class ILocIndexer:
             key = as_scalar(key, "the position")
         if pd.api.types.is_integer(key):
             return self._one(int(key))
-        if is_mask(key):
+        if is_mask(key) and not _holds_positions(key):
             return self._of._filtered(key)
         if not isinstance(key, (list, np.ndarray, jax.Array, pd.Index, SeriesBase)):
             raise TypeError(f"iloc: rows must be integers, a slice, a list or a mask, got {key!r}.")
@@ -206,6 +211,10 @@ class ILocIndexer:
         if row is not None:
             return self._of._noted(row) if isinstance(row, pd.Series) else row
         return self._of._sliced(slice(position, position + 1)).to_pandas().iloc[0]
+
+
+def _holds_positions(key: object) -> bool:
+    return isinstance(key, SeriesBase) and key._only.is_numeric and key._only.dtype.kind in "iu"
 
 
 class FrameSelection(FrameBase, RowSelection):

@@ -211,6 +211,11 @@ class FrameLabelSelection(FrameBase, LabelSelection):
         if isinstance(columns, slice) and columns == slice(None):
             return self
         if isinstance(columns, SeriesBase):
+            if columns._is_traced:
+                raise NotImplementedError(
+                    "loc: inside jit columns are selected by labels, not by values. Call it "
+                    "outside, or pass a list."
+                )
             columns = as_pandas(columns)
         is_one = not isinstance(columns, (list, slice)) and columns in self._labels
         if is_one or (isinstance(columns, list) and self._are_names(columns)):

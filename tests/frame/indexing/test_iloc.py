@@ -3,6 +3,7 @@
 
 import jax
 import numpy as np
+import pandas as pd
 import pytest
 from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same_error, on_device
@@ -38,6 +39,20 @@ def test_lists_and_masks():
 
     assert_parity(picked, FRAME, ways=["eager"])
     assert_parity(lambda f: f.iloc[[]], FRAME[:0], ways=["eager"])
+
+
+def test_positions_in_a_series():
+    def picked(f):
+        return (
+            f.iloc[f.k.argsort()], f.iloc[(f.x - 1).abs().argsort()[:1]],
+            f.s.iloc[f.k.argsort()[::-1]], f.iloc[f.k.argsort(), 0], f.iloc[np.argsort(f.k)],
+        )  # fmt: skip
+
+    rows = pd.DataFrame({"k": [3, 1, 2], "x": [0.5, 4.0, 2.25], "s": ["a", None, "b"]})
+    assert_parity(picked, rows, ways=["eager", "mesh"])
+    for run in (lambda f: f.iloc[f.k], lambda f: f.loc[:, f.nunique() > 1]):
+        with pytest.raises(NotImplementedError, match="inside jit"):
+            jax.jit(run)(on_device(FRAME[["k", "x"]]))
 
 
 def test_rows_and_columns():
