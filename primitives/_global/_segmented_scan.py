@@ -141,7 +141,9 @@ def _scan_on_mesh(
         rows: Any, encoding: SegmentEncoding, initial: Any, valid: ValidRows | None
     ) -> Any:
         num_valid: Array = row_mesh.num_valid(num_rows, valid)
-        return scan_shards(ScanArguments(rows, scan, initial, num_valid), encoding, row_mesh.axes)
+        is_padded = valid is not None or num_rows % row_mesh.num_shards > 0
+        arguments = ScanArguments(rows, scan, initial, num_valid, is_padded)
+        return scan_shards(arguments, encoding, row_mesh.axes)
 
     results = row_mesh.map(of_shard, rows, encoding, replicated=(initial, valid))
     return row_mesh.trim(results, num_rows)

@@ -40,7 +40,7 @@ def scan_shards(arguments: ScanArguments, encoding: SegmentEncoding, axis_name: 
     if scan.is_named:
         results = scan_named(wide, heads, num_valid, inclusive)
     else:
-        results = scan_by_operator(wide, heads, num_valid, None, inclusive)
+        results = scan_by_operator(wide, heads, num_valid, None, inclusive, arguments.is_padded)
     is_head, is_before_head = _around_first_head(heads, arguments.num_rows, num_valid, scan.reverse)
     summary = summary_of(results, encoding, is_head, num_valid, scan.reverse)
     goes_on, carry = carry_into_shard(summary, scan, axis_name)

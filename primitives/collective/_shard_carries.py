@@ -88,7 +88,7 @@ def _scan_shards(has_rows: Array, heads: Array, totals: Any, scan: Scan) -> Any:
         )
         return scan_named(totals, heads, num_shards, forward)
     forward = forward._replace(op=_OfShardsWithRows(op))
-    _, carries = scan_by_operator((has_rows, totals), heads, num_shards, None, forward)
+    _, carries = scan_by_operator((has_rows, totals), heads, num_shards, None, forward, False)
     return carries
 
 

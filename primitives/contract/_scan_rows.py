@@ -49,9 +49,14 @@ def scan_rows_in_order(
 
     def step(state: State, row_and_flag: tuple[Row, Array | None]) -> tuple[State, State]:
         row, is_start = row_and_flag
-        after = act(state, row)
-        if is_start is not None:
-            after = jax.tree.map(functools.partial(jnp.where, is_start), start(row), after)
+        if is_start is None:
+            after = act(state, row)
+        else:
+            # The derivative acts here too: NaN of the rows before times zero is NaN.
+            restart = functools.partial(jnp.where, is_start)
+            first = start(row)
+            after = act(jax.tree.map(restart, first, state), row)
+            after = jax.tree.map(restart, first, after)
         return after, after
 
     states = as_varying(before, axes)

@@ -7,7 +7,15 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from ..contract._arguments import as_array, as_flag, as_num_valid, as_rows, num_rows_of, type_of
+from ..contract._arguments import (
+    as_array,
+    as_flag,
+    as_num_valid,
+    as_rows,
+    as_valid_rows,
+    num_rows_of,
+    type_of,
+)
 from ..contract._scan_operators import (
     Scan,
     as_initial,
@@ -25,12 +33,13 @@ from ._operator_scan import scan_by_operator
 
 
 class ScanArguments(NamedTuple):
-    """The checked arguments of a scan, without its segments."""
+    """The checked arguments of a scan, without its segments, and whether rows may be padding."""
 
     rows: Any
     scan: Scan
     initial: Any
     num_valid: Array
+    is_padded: bool = True
 
     @property
     def num_rows(self) -> int:
@@ -66,7 +75,9 @@ def as_scan(x: Any, scan: Scan, initial: Any, num_valid: Any, caller: str) -> Sc
         as_flag(scan.exclusive, caller, "exclusive"),
     )
     initial = as_initial(initial, rows, scan, caller)
-    return ScanArguments(rows, scan, initial, as_num_valid(num_valid, num_rows, caller))
+    is_padded = as_valid_rows(num_valid, num_rows, caller) is not None
+    valid = as_num_valid(num_valid, num_rows, caller)
+    return ScanArguments(rows, scan, initial, valid, is_padded)
 
 
 def as_segments(head_flags: Any, segment_ids: Any, num_rows: int, caller: str) -> SegmentEncoding:
@@ -97,9 +108,9 @@ def as_segments(head_flags: Any, segment_ids: Any, num_rows: int, caller: str) -
 
 def scan_segments(arguments: ScanArguments, heads: Array | None) -> Any:
     """Scans one shard's rows and restarts at `heads`."""
-    rows, scan, initial, num_valid = arguments
+    rows, scan, initial, num_valid, is_padded = arguments
     if not scan.is_named:
-        return scan_by_operator(rows, heads, num_valid, initial, scan)
+        return scan_by_operator(rows, heads, num_valid, initial, scan, is_padded)
     return _scan_named(rows, heads, num_valid, initial, scan)
 
 

@@ -91,7 +91,8 @@ def in_order_on_cpu(*rows: Any, in_order: Callable[..., Any], in_steps: Callable
 def _combine_segments(combine: Callable[..., Any], left: Any, right: Any) -> Any:
     left_has_head, left_rows = left
     right_has_head, right_rows = right
-    combined = combine(left_rows, right_rows)
+    # The derivative combines rows here too: NaN of the rows before times zero is NaN.
+    combined = combine(where_rows(right_has_head, right_rows, left_rows), right_rows)
     return left_has_head | right_has_head, where_rows(right_has_head, right_rows, combined)
 
 
