@@ -10,7 +10,7 @@ from ...shardings._compat import MeshLike
 from .. import collective, local
 from .._over_mesh import RowMesh, as_row_mesh
 from ..collective._exchange import Transport, check_transport
-from ..collective._gather_rows import as_global_ids
+from ..collective._gather_rows import marked_ids
 from ..contract._arguments import as_row_ids, as_rows, num_rows_of
 from ..contract._typing import Array, ArrayLike, Integer, PyTree
 from ..tiers._tiered import tiered
@@ -63,9 +63,9 @@ def gather_rows(
     check_transport(transport, caller)
     num_rows = num_rows_of(rows, caller)
     rows = as_rows(rows, num_rows, caller, "rows")
+    ids = as_row_ids(global_ids, caller, "global_ids")
     if row_mesh is None:
-        return local.gather_rows(rows, as_row_ids(global_ids, caller, "global_ids"))
-    ids = as_global_ids(global_ids, num_rows, caller)
+        return local.gather_rows(rows, ids)
     placed, placed_ids = row_mesh.place((rows, ids))
     return _gather_on_mesh(placed, placed_ids, row_mesh, num_rows, ids.shape[0], transport)
 
@@ -83,7 +83,7 @@ def _gather_on_mesh(
         is_id = jax.lax.iota(jnp.int32, ids.shape[0]) < row_mesh.num_valid(num_ids)
         return collective.gather_rows(
             rows,
-            jnp.where(is_id, ids, -1),
+            jnp.where(is_id, marked_ids(ids, num_rows, "gather_rows"), -1),
             axis_name=row_mesh.axes,
             num_valid=row_mesh.num_valid(num_rows),
             transport=transport,

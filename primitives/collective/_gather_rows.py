@@ -89,7 +89,8 @@ def gather_rows(
     check_transport(transport, caller)
     num_rows = num_rows_of(rows, caller)
     rows = as_rows(rows, num_rows, caller, "rows")
-    ids = as_global_ids(global_ids, num_rows * num_shards, caller)
+    ids = as_row_ids(global_ids, caller, "global_ids")
+    ids = marked_ids(ids, num_rows * num_shards, caller)
     valid = as_num_valid(num_valid, num_rows, caller)
     rows, ids, valid = as_shards((rows, ids, valid), axis_name)
     if num_shards == 1 or num_rows == 0 or ids.shape[0] == 0:
@@ -100,9 +101,8 @@ def gather_rows(
     return move_rows(rows, plan, route)
 
 
-def as_global_ids(ids: Any, num_total: int, caller: str) -> Array:
-    """Checks row ids; returns them as int32 or int64, with -1 for ids out of range."""
-    ids = as_row_ids(ids, caller, "global_ids")
+def marked_ids(ids: Array, num_total: int, caller: str) -> Array:
+    """Row ids as int32 or int64, with -1 for ids out of range."""
     is_row = ids >= 0
     if num_total <= np.iinfo(ids.dtype).max:
         is_row &= ids < num_total

@@ -142,8 +142,11 @@ def _minhash(sets: Ragged, num_hashes: int, seed: int) -> Array:
         return _by_blocks(smallest, num_hashes, _HASHES_OF_SCATTER)
 
     def by_scans(high: Array, low: Array, ids: Array) -> Array:
-        is_head = jnp.concatenate([jnp.ones(1, bool), ids[1:] != ids[:-1]])
-        is_last = jnp.append(is_head[1:], True) & (ids >= 0)
+        # Made of the ids: on an explicit axis of a batch a constant has no place.
+        one = ids[:1] == ids[:1]
+        changes = ids[1:] != ids[:-1]
+        is_head = jnp.concatenate([one, changes])
+        is_last = jnp.concatenate([changes, one]) & (ids >= 0)
         (num_last,) = place_by_shifts(is_last, ids, (jnp.ones_like(ids),), num_sets)
 
         def smallest(numbers: Array) -> Array:

@@ -93,6 +93,7 @@ def as_quantile_arguments(
         bad = known[~((known >= 0) & (known <= 1))]
         if bad.size:
             raise ValueError(f"{caller}: q must lie in [0, 1], got {bad.flat[0]}.")
+        return column, jnp.asarray(known.astype(jax.dtypes.canonicalize_dtype(float)))
     dtype = jax.dtypes.canonicalize_dtype(float)
     return column, jnp.clip(jax.lax.stop_gradient(array).astype(dtype), 0, 1)
 

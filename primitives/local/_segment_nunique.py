@@ -21,7 +21,6 @@ from ._segment_rows import (
     SegmentIds,
     as_segment_ids,
     differs_from_row_before,
-    is_missing,
     rows_in_segments,
     sort_segments,
 )
@@ -227,4 +226,4 @@ def as_nunique_arguments(
     columns, _ = as_keys(x, caller, "x", num_shards)
     num_rows = columns[0].shape[0]
     segments = as_segment_ids(segment_ids, num_segments, num_rows, num_valid, caller)
-    return segments.without(is_missing(columns)), columns
+    return segments.of_numbers(columns), columns

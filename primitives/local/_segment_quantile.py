@@ -13,7 +13,7 @@ from ..tiers._tiered import tiered
 from ._between_ranks import Interpolation, between_ranks, from_low_end, mean_of_both
 from ._quantile import as_quantile_arguments, quantile_dtype
 from ._quantile_ranks import quantile_positions
-from ._segment_rows import SegmentIds, as_segment_ids, is_missing, sort_segments
+from ._segment_rows import SegmentIds, as_segment_ids, sort_segments
 
 
 def segment_quantile(
@@ -112,7 +112,7 @@ def as_segment_quantile_arguments(
             'Call jax.config.update("jax_enable_x64", True) first, or use float32.'
         )
     segments = as_segment_ids(segment_ids, num_segments, column.shape[0], num_valid, caller)
-    return segments.without(is_missing((column,))), column, q, dtype
+    return segments.of_numbers((column,)), column, q, dtype
 
 
 def quantiles_of(

@@ -12,7 +12,7 @@ from ..contract._arguments import as_directions, as_keys
 from ..contract._scan_operators import Scan
 from ..contract._typing import Array, ArrayLike, Integer, Keys, Shaped
 from ..tiers._tiered import tiered
-from ._segment_rows import SegmentIds, as_segment_ids, is_missing, sort_segments
+from ._segment_rows import SegmentIds, as_segment_ids, sort_segments
 
 RankMethod = Literal["average", "min", "max", "first", "dense"]
 
@@ -105,7 +105,7 @@ def as_rank_arguments(
     directions = as_directions(descending, len(columns), caller)
     num_rows = columns[0].shape[0]
     segments = as_segment_ids(segment_ids, num_segments, num_rows, num_valid, caller)
-    return segments.without(is_missing(columns)), columns, directions
+    return segments.of_numbers(columns), columns, directions
 
 
 def ranks_of(rows: Any, method: RankMethod) -> Array:

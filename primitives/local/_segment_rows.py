@@ -5,6 +5,7 @@ The collectives have a class with the same methods, so that what is computed of 
 written once.
 """
 
+import functools
 from typing import Any, NamedTuple
 
 import jax
@@ -21,6 +22,7 @@ from ..contract._typing import Array
 from ..kernels.base._pallas import on_tpu
 from ..kernels.sort._put_back import put_back
 from ..kernels.sort._radix_sort import sort_columns
+from ..tiers._tiered import tiered
 from ._bucket import as_bucket_ids
 from ._scan_segments import ScanArguments, SegmentEncoding, scan_segments
 from ._segments import as_given_ids, count_given, count_rows, place_segment_ids
@@ -37,6 +39,11 @@ class SegmentIds(NamedTuple):
         if missing is None:
             return self
         return self._replace(ids=jnp.where(missing, np.int32(-1), self.ids))
+
+    def of_numbers(self, columns: tuple[Array, ...]) -> "SegmentIds":
+        """The ids with rows that have a NaN in a column in no segment."""
+        floats = [column for column in columns if jnp.issubdtype(column.dtype, jnp.floating)]
+        return self._replace(ids=_without_nan(self.ids, floats)) if floats else self
 
     @property
     def key(self) -> tuple[Array, int]:
@@ -57,18 +64,18 @@ def as_segment_ids(
     num_segments = as_static_int(num_segments, caller, names[1], 1, 2**31 - 1)
     ids = as_bucket_ids(segment_ids, num_rows, caller, names[0])
     valid = None if num_valid is None else as_num_valid(num_valid, num_rows, caller)
-    return SegmentIds(place_segment_ids(ids, num_segments, valid, is_exact=False), num_segments)
+    return SegmentIds(_placed(ids, num_segments, valid), num_segments)
 
 
-def is_missing(columns: tuple[Array, ...]) -> Array | None:
-    """Which rows have a NaN in a column; None where no column can hold one."""
-    floats = [column for column in columns if jnp.issubdtype(column.dtype, jnp.floating)]
-    if not floats:
-        return None
-    missing = jnp.isnan(floats[0])
-    for column in floats[1:]:
-        missing |= jnp.isnan(column)
-    return missing
+@functools.partial(tiered, static_argnums=1, inline=True)
+def _placed(ids: Array, num_segments: int, num_valid: Array | None) -> Array:
+    return place_segment_ids(ids, num_segments, num_valid, is_exact=False)
+
+
+@functools.partial(tiered, inline=True)
+def _without_nan(ids: Array, floats: list[Array]) -> Array:
+    missing = functools.reduce(jnp.logical_or, map(jnp.isnan, floats))
+    return jnp.where(missing, np.int32(-1), ids)
 
 
 class SortedSegments(NamedTuple):

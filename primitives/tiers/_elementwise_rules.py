@@ -3,7 +3,7 @@
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,16 @@ Equation = Any
 HostStep = Callable[..., Any]
 # Makes the step of an equation, or None if there is none for its parameters.
 Rule = Callable[[Equation], HostStep | None]
+
+
+class Elementwise(NamedTuple):
+    """A step whose results depend on the elements at their own positions alone."""
+
+    function: HostStep
+
+    def __call__(self, *operands: HostArray) -> Any:
+        return self.function(*operands)
+
 
 RULES: dict[str, Rule] = {}
 # Fewer flags are selected by sooner than they are searched.

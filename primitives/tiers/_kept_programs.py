@@ -18,12 +18,14 @@ import platform
 import shutil
 import sys
 import threading
+import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import jax
 import numpy as np
+from jax.sharding import AbstractMesh, Mesh, NamedSharding
 
 from ...shardings._compat import option
 from ..kernels.base._library import load
@@ -33,7 +35,7 @@ from ._signature import type_of
 _log = logging.getLogger(__name__)
 _cache_dir, _is_on = option("jax_compilation_cache_dir"), option("jax_enable_compilation_cache")
 
-# The folders of as many versions are left, and a folder takes as many programs, of 6 KB.
+# The folders of as many versions are left, and a folder takes as many programs, of 2 KB.
 _MOST_VERSIONS = 4
 _MOST_PROGRAMS = 1 << 13
 # A program with large constants takes longer to read than a function to trace.
@@ -91,6 +93,8 @@ class _KnownPickler(pickle.Pickler):
     """Refuses functions and classes of the user, which may be others in the next process."""
 
     def reducer_override(self, obj: Any) -> Any:
+        if isinstance(obj, Mesh):
+            return tuple, (_words_of(obj),)
         if callable(obj):
             module = getattr(obj, "__module__", None) or type(obj).__module__
             if module.split(".")[0] not in _KNOWN:
@@ -124,7 +128,10 @@ def name_of(function: str, options: Sequence[Any], static: Any, leaves: Any, tre
     if folder() is None:
         return ""
     try:
-        types = [(one.shape, one.dtype.name, one.weak_type) for one in map(type_of, leaves)]
+        types = [
+            (one.shape, one.dtype.name, one.weak_type, _words_of(one.sharding))
+            for one in map(type_of, leaves)
+        ]
         arguments = jax.tree.unflatten(tree, range(len(types)))
         options = [*options, *(getattr(jax.config, name, None) for name in _OPTIONS)]
         words = [function, list(map(repr, options)), types, static, arguments]
@@ -132,6 +139,15 @@ def name_of(function: str, options: Sequence[Any], static: Any, leaves: Any, tre
     except Exception as reason:
         _log.debug("%s is not kept: %s", function, reason)
         return ""
+
+
+def _words_of(place: Any) -> tuple[str, ...]:
+    """What a program depends on of a mesh, and of where an array lies on it: not on its devices."""
+    if isinstance(place, NamedSharding):
+        return (*_words_of(place.mesh), str(place.spec))
+    if isinstance(place, (Mesh, AbstractMesh)):
+        return str(dict(place.shape)), str(place.axis_types)
+    return ()
 
 
 def _pickled(value: Any) -> bytes:
@@ -143,8 +159,8 @@ def _pickled(value: Any) -> bytes:
 def read(name: str) -> tuple[Program, Any] | None:
     """A program and the structure of its results; None if it is not kept."""
     try:
-        with open(_path() / name, "rb") as file:
-            program, results = _KnownUnpickler(file).load()
+        text = zlib.decompress((_path() / name).read_bytes())
+        program, results = _KnownUnpickler(io.BytesIO(text)).load()
     except FileNotFoundError:
         return None
     except Exception as reason:
@@ -217,7 +233,7 @@ def _write(name: str, program: Program, tree: Any) -> None:
     if next(_room(path), None) is None:
         return
     results = jax.tree.unflatten(tree, range(tree.num_leaves))
-    text = _pickled((program, results))
+    text = zlib.compress(_pickled((program, results)), 1)
     if len(text) > _MOST_BYTES:
         return
     # Another process may read the file as soon as it has its name, or write the same.

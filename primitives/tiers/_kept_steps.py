@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._elementwise_rules import RULES, Equation, HostArray
+from ._elementwise_rules import RULES, Elementwise, Equation, HostArray
 
 
 class _Recorded(Mapping[str, Any]):
@@ -89,7 +89,11 @@ class _Repeated(NamedTuple):
 
 
 def kept_function(function: Any, equation: Equation) -> Any:
-    """A loop or a conditional as it is, and the equation of any other function."""
+    """A step with programs of its own, or of a mesh, as it is, and the equation of any other."""
+    if isinstance(function, Elementwise):
+        return Elementwise(kept_function(function.function, equation))
+    if hasattr(function, "over_shards"):
+        return function
     name, params = equation.primitive.name, _Recorded(equation.params)
     if name not in RULES:
         return function
@@ -109,6 +113,8 @@ def function_of_kept(kept: Any) -> Any:
         KeyError: a rule reads a parameter that is not kept.
         ValueError: there is no such rule.
     """
+    if isinstance(kept, Elementwise):
+        return Elementwise(function_of_kept(kept.function))
     if not isinstance(kept, KeptEquation):
         return kept
     make = RULES.get(kept.name)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs on a mesh whose devices share the memory of the host: in shards, and around them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -10,7 +10,7 @@ from jax.extend.core import ClosedJaxpr, Jaxpr
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
 from ._collective_rules import collective_step
-from ._elementwise_rules import ELEMENTWISE, Equation
+from ._elementwise_rules import ELEMENTWISE, Elementwise, Equation
 from ._equal_rounding import NotInterpretable, dtype_of_value
 from ._program import Program
 from ._shards import (
@@ -73,6 +73,8 @@ class MeshProgram(Program):
         if not is_part:
             self.specs = list(map(self._spec_of, self._outputs, closed.out_avals))
 
+    _OF_CALLS = (*Program._OF_CALLS, "_grid", "specs")
+
     def __call__(self, arguments: Sequence[Any]) -> list[Any]:
         """Runs the program on the flat arguments."""
         return self.run_by(self.in_dtypes(arguments), _on_wholes)
@@ -91,8 +93,7 @@ class MeshProgram(Program):
     def place(self, results: Sequence[Any], mesh: Mesh) -> list[jax.Array]:
         """Places the results on the devices of the mesh."""
         return [
-            to_devices(result, mesh, spec)
-            for result, spec in zip(results, self.specs, strict=True)
+            to_devices(result, mesh, spec) for result, spec in zip(results, self.specs, strict=True)
         ]
 
     def _part(
@@ -125,7 +126,7 @@ class MeshProgram(Program):
         name, result = equation.primitive.name, equation.outvars[0].aval
         shapes = {variable.aval.shape for variable in equation.invars}
         if name in ELEMENTWISE and shapes <= {(), result.shape}:
-            return _Elementwise(step)
+            return Elementwise(step)
         avals = [variable.aval for variable in (*equation.invars, *equation.outvars)]
         if any(_is_float(aval) and not self._is_replicated(aval) for aval in avals):
             return f"{name} of floats on several devices"
@@ -258,15 +259,6 @@ class _ShardMap(NamedTuple):
         return Sharded(self.grid, spec, shards, shape)
 
 
-class _Elementwise(NamedTuple):
-    """An operation on each element, of operands of one shape and of numbers."""
-
-    function: Callable[..., Any]
-
-    def __call__(self, *operands: Any) -> Any:
-        return self.function(*operands)
-
-
 class _Same(NamedTuple):
     """The operand itself."""
 
@@ -280,7 +272,7 @@ def _on_wholes(function: Any, operands: Sequence[Any], dtypes: Sequence[Any]) ->
     if isinstance(function, (_ShardMap, _Same)):
         return function.over_shards(*operands)
     first = next((one for one in operands if type(one) is Sharded), None)
-    if isinstance(function, _Elementwise) and first is not None:
+    if isinstance(function, Elementwise) and first is not None:
         given = [as_shards(one, first.grid, first.spec) if one.shape else one for one in operands]
         return [first._replace(shards=on_each(function, given, dtypes)[0])]
     return as_list(function(*map(as_whole, operands)), dtypes)

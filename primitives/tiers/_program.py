@@ -44,8 +44,6 @@ _CALLS = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_
           "custom_vmap_call", "custom_partitioning", "remat", "checkpoint", "remat2")  # fmt: skip
 # The elements of constants that are calculated while a program is prepared.
 _MOST_FOLDED = 4096
-# The attributes of a program that its calls need.
-_OF_CALLS = ("_inputs", "_input_dtypes", "_outputs", "seconds", "num_steps", "is_apart")
 _FOLDING = ("broadcast_in_dim", "reshape", "convert_element_type", "squeeze")
 
 
@@ -111,6 +109,12 @@ class Program:
         is_collective: whether all devices of a mesh must take part in a step.
         calculated: for each result, the operations on floats that XLA could join with another.
     """
+
+    # The attributes that calls need.
+    _OF_CALLS: tuple[str, ...] = (
+        "_inputs", "_input_dtypes", "_outputs", "seconds", "num_steps", "is_apart",
+        "is_collective",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -197,7 +201,7 @@ class Program:
             (kept_function(call.function, call.equation), *rest)
             for call, (_, *rest) in zip(self._calls, self._steps, strict=True)
         ]
-        attributes = {name: getattr(self, name) for name in _OF_CALLS}
+        attributes = {name: getattr(self, name) for name in self._OF_CALLS}
         return attributes | {"_values": list(map(kept_value, self._values)), "_steps": steps}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -214,7 +214,9 @@ class Tiered:
         name = ""
         # JAX has no types of 64 bits then, but arrays of these dtypes stay what they are.
         is_wide = not is_x64_enabled() and any(map(has_wide_dtype, leaves))
-        if num_devices == 1 and self._is_kept and not is_wide:
+        # As far as the arguments tell.
+        entry.mesh = mesh = host_mesh(key[2], None)
+        if (num_devices == 1 or mesh is not None) and self._is_kept and not is_wide:
             static, tree, signature, *_ = key
             options = *signature[:NUM_OPTIONS], self._options, self.is_in_pieces
             name = name_of(f"{self.__module__}.{self.__qualname__}", options, static, leaves, tree)
@@ -224,7 +226,7 @@ class Tiered:
             entry.program, entry.out_tree = kept
         else:
             self._trace_into(entry)
-            if name and entry.program is not None and entry.mesh is None:
+            if name and entry.program is not None and entry.mesh == mesh:
                 keep(name, entry.program, entry.out_tree)
         self._entries[key] = entry
         interpreted_entries.add(entry)

@@ -86,3 +86,17 @@ def test_names_what_is_wrong():
         local.lsh_bands(jnp.zeros((2, 4), jnp.int32), 2)
     with pytest.raises(ValueError, match="lsh_bands: signatures must have shape"):
         local.lsh_bands(jnp.zeros((2, 4), jnp.uint32), 3)
+
+
+def test_a_batch_on_an_explicit_axis():
+    mesh = jax.make_mesh((2,), ("batch",), axis_types=(jax.sharding.AxisType.Explicit,))
+    by_batch = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("batch"))
+    elements, lengths = np.arange(24).reshape(4, 6) % 5, np.array([[2, 3, 0, 1]] * 4)
+
+    def sign(elements, lengths):
+        return local.minhash(local.Ragged.from_lengths(elements, lengths), 3)
+
+    with jax.set_mesh(mesh):
+        signatures = jax.jit(jax.vmap(sign))(*jax.device_put((elements, lengths), by_batch))
+    expected = [sign(*one) for one in zip(elements, lengths, strict=True)]
+    np.testing.assert_array_equal(signatures, expected)

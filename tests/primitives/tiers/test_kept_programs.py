@@ -3,6 +3,7 @@
 
 import functools
 import io
+import itertools
 import json
 import logging
 import operator
@@ -19,6 +20,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.sharding import Mesh, NamedSharding
+from jax.sharding import PartitionSpec as P
 from jaxframes.primitives import backend, staging
 from jaxframes.primitives.local import compact
 from jaxframes.primitives.tiers import _kept_programs, _tiered
@@ -66,10 +69,65 @@ print(json.dumps([digest, len(traces)]))
 """
 
 
-def _in_process():
-    command = [sys.executable, "-c", _PROCESS]
+def _in_process(program=_PROCESS):
+    command = [sys.executable, "-c", program]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return json.loads(done.stdout.splitlines()[-1])
+
+
+_ON_MESH = """
+import json, os
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
+import jax
+jax.config.update("jax_platforms", "cpu")
+import numpy as np
+from jaxframes import primitives, shardings
+from jaxframes.primitives.tiers._tiered import Tiered
+
+traces, trace = [], Tiered._trace
+def traced(self, *args):
+    traces.append(self.__qualname__)
+    return trace(self, *args)
+Tiered._trace = traced
+
+mesh = shardings.make_mesh(4)
+keys = np.random.default_rng(0).integers(0, 30, 64).astype(np.int32)
+rows, ids = np.arange(64, dtype=np.float32), np.arange(64, dtype=np.int32)[::-1].copy()
+sorted_keys, sorted_rows = primitives.radix_sort(keys, mesh, values=rows)
+taken = primitives.gather_rows(rows, ids, mesh)
+order = np.argsort(keys, kind="stable")
+is_right = [
+    np.array_equal(sorted_keys, keys[order]), np.array_equal(sorted_rows, rows[order]),
+    np.array_equal(taken, rows[::-1]),
+]
+print(json.dumps([is_right, len(traces)]))
+"""
+
+
+def test_another_process_has_the_programs_of_a_mesh():
+    first, second = (_in_process(_ON_MESH) for _ in range(2))
+    assert first[0] == second[0] == [True] * 3
+    assert first[1] == 2
+    assert second[1] == 0
+
+
+def test_programs_of_meshes_have_names_of_their_own(monkeypatch, tmp_path):
+    monkeypatch.setenv("JAXFRAMES_CACHE", str(tmp_path))
+    tree = jax.tree.structure([0])
+    kinds = jax.sharding.AxisType.Auto, jax.sharding.AxisType.Explicit
+    names = set()
+    for size, kind in itertools.product((2, 4), kinds):
+        mesh = jax.make_mesh((size,), ("a",), axis_types=(kind,))
+        for spec in (P(), P("a")):
+            x = jax.device_put(np.zeros(8), NamedSharding(mesh, spec))
+            names.add(name_of("f", (), mesh, [x], tree))
+    assert len(names) == 8
+    assert "" not in names
+    # The devices do not matter.
+    devices = jax.devices()
+    others = (Mesh(devices[:2], "a"), Mesh(devices[1:3], "a"))
+    arrays = (jax.device_put(np.zeros(8), NamedSharding(mesh, P("a"))) for mesh in others)
+    assert len({name_of("f", (), None, [x], tree) for x in arrays}) == 1
 
 
 def test_another_process_has_the_answers_without_traces():
