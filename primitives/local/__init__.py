@@ -4,8 +4,8 @@
 Under `vmap` a call costs as much as one for each element, in one call of each kernel. A batch that
 is sharded over devices stays divided, and each device does its part. Rows that are sharded
 themselves are gathered before a kernel, at the cost of an `all_gather` of the whole array: use the
-function of the same name in `primitives` with a mesh, or the one in `collective`. On an Explicit axis
-JAX refuses to gather rows by itself: call `jax.reshard` first, or these functions.
+function of the same name in `primitives` with a mesh, or the one in `collective`. On an
+Explicit axis JAX refuses to gather rows by itself: call `jax.reshard` first, or these functions.
 """
 
 from ._bincount import bincount
