@@ -118,7 +118,9 @@ class LabelSelection(LevelSelection, RowSelection):
         check_eager(self._table)
         if index.num_levels > 1:
             return self._of_levels(rows)
-        on_host = index.is_range or isinstance(rows, slice) or index.levels[0].type.is_time
+        is_host_key = index.is_range or isinstance(rows, slice)
+        # A string may name a span of them.
+        on_host = is_host_key or index.levels[0].type.is_time or index.levels[0].kind == "period"
         if isinstance(rows, (list, np.ndarray, pd.Index, pd.Series, SeriesBase)):
             labels: Any = rows
             return self._of_list(list(rows) if isinstance(rows, list) else labels.tolist())
@@ -150,6 +152,7 @@ class LabelSelection(LevelSelection, RowSelection):
                 absent = [x for x, p in zip(labels, positions, strict=True) if p < 0]
                 raise KeyError(f"{absent} not in index")
             return self._taken(positions)
+        labels = list(_times_of_texts(labels, self._table.index.levels[0]))
         # Copies only the labels of matching rows to the host, to order them as the list.
         selected = self._like(filter_rows(self._table, self._flags_of(labels)))
         taken = selected._taken(positions_of_all(labels, selected.index, pd.Index(labels)))
@@ -195,8 +198,9 @@ def _as_time(bound: Any) -> Any:
 
 
 def _times_of_texts(labels: Sequence[Any], level: Column) -> Sequence[Any]:
-    """Texts as the times of a level, if pandas reads all of them; other labels as they are."""
-    if not level.type.is_time or not all(isinstance(label, str) for label in labels):
+    """Texts as the times or periods of a level, if pandas reads all; other labels as they are."""
+    is_read = level.type.is_time or level.kind == "period"
+    if not is_read or not all(isinstance(label, str) for label in labels):
         return labels
     try:
         return list(pd.Index(labels, dtype="str").astype(level.dtype_name))

@@ -17,6 +17,7 @@ from ..table._column_labels import Labels
 from ..table._dtypes import narrowed
 from ..table._from_host import index_from
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._row_index import RowIndex
 from ..table._table import Table, as_count
 from ..table._take import settled, take_columns
 from ..table._tracing import answered_at_once, is_traced
@@ -78,7 +79,7 @@ def with_labels(
     layout, num_rows = table.layout, as_count(len(labels))
     index = index_from(narrowed(labels), layout.capacity_for(len(labels)), layout)
     target = Table((), index, num_rows, layout=layout)
-    if nearest.method is None:
+    if nearest.method is None and not _are_texts_of_times(labels, table.index):
         row_ids = positions_of_labels(target, table)
     else:
         own = table.index.to_pandas(table.num_rows_on_host)
@@ -88,6 +89,15 @@ def with_labels(
         found[: len(labels)] = own.get_indexer(labels, *nearest)
         row_ids = layout.place(found)
     return rows_or_fills(table, row_ids, target, fill_values, caller)
+
+
+def _are_texts_of_times(labels: pd.Index, index: RowIndex) -> bool:
+    """Whether labels are strings or objects that pandas reads as times or periods of an index."""
+    if index.num_levels > 1 or index.is_range or labels.nlevels > 1:
+        return False
+    (level,) = index.levels
+    is_read = level.type.is_time or level.kind == "period"
+    return is_read and (labels.dtype == object or isinstance(labels.dtype, pd.StringDtype))
 
 
 def rows_or_fills(

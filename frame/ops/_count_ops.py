@@ -33,6 +33,8 @@ def combine_counts(op: str, a: object, b: object, num_rows: Count) -> Column | t
         floats, and a date beside a timedelta is its midnight.
     """
     column = next(x for x in (a, b) if isinstance(x, Column) and _is_labelled(x))
+    if column.kind == "period" and op in COMPARISONS:
+        a, b = (_read(side, column) for side in (a, b))
     x, y = (_as_counts(side, column) for side in (a, b))
     if x is None or y is None:
         return _with_other(op, a, b, column, b if column is a else a)
@@ -78,6 +80,16 @@ def rounded_decimals(column: Column, decimals: int) -> Column:
 
 def _is_labelled(side: Any) -> bool:
     return side.type.is_counted and not side.type.is_time
+
+
+def _read(side: Any, column: Column) -> Any:
+    """A string beside periods as the period of their frequency that it names, if it names one."""
+    if not isinstance(side, Scalar) or not isinstance(side.value, str):
+        return side
+    try:
+        return Scalar(pd.Period(side.value, freq=column.type.freq))
+    except ValueError:
+        return side
 
 
 def _as_counts(side: Any, column: Column) -> Column | None:

@@ -64,3 +64,39 @@ def test_wrong_uses():
         assert_same_error(lambda f: f.x.to_timestamp(), frame(labels))
     assert_same_error(lambda f: f.to_timestamp(), frame(DAYS))
     assert_same_error(lambda f: f.to_period(), frame(DAYS))
+
+
+MONTHS = pd.period_range("2023-11", periods=4, freq="M")
+
+
+def test_periods_beside_the_strings_that_name_them():
+    assert_parity(
+        lambda s: (
+            s == "2024-01", s != "2024-01-15", s > "2024", "2024-01" <= s, s == "bogus",
+            s.between("2023-12", "2024-01"),
+        ),
+        pd.Series([*MONTHS, pd.NaT], name="m"),
+        ways=["eager", "jit", "mesh"],
+    )  # fmt: skip
+    assert_same_error(lambda s: s < "bogus", pd.Series(MONTHS))
+
+
+def test_strings_select_times_and_periods():
+    def selected(s):
+        first, other = str(s.index[1]), str(s.index[0])
+        return (
+            s.loc[first], s.loc[[first, other]], s.drop(first), s.drop([first]),
+            s.reindex([first, "2031-05"]), s.reindex([first, other], fill_value=0),
+        )  # fmt: skip
+
+    days = pd.date_range("2024-01-01", periods=4)
+    for labels in (MONTHS, days, days.tz_localize("Europe/Berlin")):
+        assert_parity(selected, pd.Series(range(4), labels), ways=["eager", "mesh"])
+    by_month = pd.Series(range(4), MONTHS)
+    assert_parity(
+        lambda s: (s["2024"], s.loc["2023"], s.to_frame("v").loc["2024", "v"]),
+        by_month,
+        ways=["eager"],
+    )
+    for wrong in ("2025", ["2025-01"], ["bogus"]):
+        assert_same_error(lambda s, key=wrong: s.loc[key], by_month)
