@@ -2,12 +2,13 @@
 """Meshes of devices, and the two shardings of rows."""
 
 import math
+from typing import Any
 
 import jax
 import numpy as np
-from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
+from jax.sharding import AbstractMesh, AxisType, Mesh, NamedSharding, PartitionSpec
 
-from ._arguments import as_static_int
+from ._arguments import as_static_int, type_of
 from ._compat import Device, MeshLike
 
 # Collectives take a mesh axis of this name as the hosts of its devices.
@@ -98,8 +99,18 @@ def _mesh_of_hosts(devices: list[Device], hosts: int, axis_name: str, axis_type:
     return Mesh(grid, (HOST_AXIS, axis_name), axis_types=(axis_type, axis_type))
 
 
+def check_mesh(mesh: Any, caller: str) -> None:
+    """Raises unless an argument is a mesh."""
+    if not isinstance(mesh, (Mesh, AbstractMesh)):
+        raise TypeError(
+            f"{caller}: mesh must be a jax.sharding.Mesh, got {type_of(mesh)}. Make one with "
+            "jaxframes.shardings.make_mesh()."
+        )
+
+
 def row_axes(mesh: MeshLike, axis: str | tuple[str, ...] | None, caller: str) -> tuple[str, ...]:
     """The mesh axes of the rows: those in `axis`, or all axes."""
+    check_mesh(mesh, caller)
     if axis is None:
         return tuple(mesh.axis_names)
     axes = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
@@ -153,4 +164,5 @@ def replicated(mesh: MeshLike) -> NamedSharding:
         >>> shardings.replicated(shardings.make_mesh(1)).is_fully_replicated
         True
     """
+    check_mesh(mesh, "replicated")
     return NamedSharding(mesh, PartitionSpec())

@@ -11,6 +11,7 @@ import jax
 import numpy as np
 from jax.sharding import NamedSharding, PartitionSpec
 
+from ._arguments import type_of
 from ._compat import MeshLike
 from ._specs import SpecEntry, check_spec, named_leaves
 
@@ -61,6 +62,10 @@ def match_specs(
     if unmatched not in ("warn", "raise", "ignore"):
         raise ValueError(
             f"{caller}: unmatched must be 'warn', 'raise' or 'ignore', got {unmatched!r}."
+        )
+    if not isinstance(rules, Mapping):
+        raise TypeError(
+            f"{caller}: rules must be partition specs by pattern, a dict, got {type_of(rules)}."
         )
     leaves = named_leaves(tree)
     matched: set[str] = set()

@@ -9,6 +9,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 from ._arguments import did_you_mean
 from ._compat import MeshLike, has_explicit_axes
+from ._mesh import check_mesh
 
 SpecEntry = str | tuple[str, ...] | None
 
@@ -95,6 +96,7 @@ def shown(spec: PartitionSpec) -> str:
 
 def check_axes(spec: PartitionSpec, mesh: MeshLike, caller: str, name: str) -> None:
     """Checks that a spec names axes of the mesh, each once."""
+    check_mesh(mesh, caller)
     axes = axes_of(spec)
     for axis in axes:
         if axis not in mesh.axis_names:

@@ -15,7 +15,7 @@ from ..collective._exchange import Transport, check_transport
 from ..collective._rebalance import deal_out_rows, rows_of_shards_before, send_to_ranks
 from ..collective._sorted_runs import Dealing
 from ..collective._wide_counts import widen
-from ..contract._arguments import MAX_SHARD_ROWS, as_static_int
+from ..contract._arguments import MAX_SHARD_ROWS, as_static_int, type_of
 from ..contract._typing import Array, Int
 from ..local import Ragged
 from ..local.parts import as_ragged
@@ -119,7 +119,8 @@ def collect_ragged(
         the same offsets on every device.
 
     Raises:
-        TypeError: `capacity` or `num_segments` is traced, or `mesh` is not a mesh.
+        TypeError: `divided` is not `DividedRagged`, `capacity` or `num_segments` is traced, or
+            `mesh` is not a mesh.
         ValueError: there is not one piece for each shard, `capacity` is out of range, `transport`
             is unknown, or `axis` is not an axis of the mesh.
 
@@ -145,6 +146,10 @@ def collect_ragged(
     row_mesh = RowMesh(mesh, axis, caller)
     check_transport(transport, caller)
     num_segments = as_static_int(num_segments, caller, "num_segments", 0, MAX_SHARD_ROWS)
+    if not isinstance(divided, DividedRagged):
+        raise TypeError(
+            f"{caller}: divided must be pieces of divide_ragged, got {type_of(divided)}."
+        )
     pieces = divided.pieces
     num_pieces, *_ = pieces.offsets.shape
     if num_pieces != row_mesh.num_shards:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from ..contract._arguments import as_rows, num_rows_of
+from ..contract._arguments import as_rows, num_rows_of, type_of
 from ..contract._axis_scope import size_of_axis
 from ..contract._typing import Array, ArrayLike, Int, Integer, PyTree
 from ..local.parts import put_back
@@ -129,6 +129,7 @@ def combine(rows: PyTree, routing: Routing) -> PyTree:
         did not fit.
 
     Raises:
+        TypeError: `routing` is not that of `dispatch`.
         ValueError: leading axes differ, or are not `capacity`.
 
     Cost:
@@ -152,6 +153,8 @@ def combine(rows: PyTree, routing: Routing) -> PyTree:
 
 def combine_rows(rows: PyTree, routing: Routing, caller: str, name: str) -> PyTree:
     """`combine` for another caller, and its name for the rows."""
+    if not isinstance(routing, Routing):
+        raise TypeError(f"{caller}: routing must be that of dispatch, got {type_of(routing)}.")
     axis_name, transport = routing.axis_name, routing.transport
     size_of_axis(axis_name, caller)
     rows = as_shards(as_rows(rows, routing.capacity, caller, name), axis_name)

@@ -148,3 +148,5 @@ def test_names_what_is_wrong():
     divided = primitives.divide_ragged(ragged, mesh)
     with pytest.raises(ValueError, match="must have a piece for each of 4 shards, got 2"):
         primitives.collect_ragged(divided, mesh_of(4), 2)
+    with pytest.raises(TypeError, match="collect_ragged: divided must be pieces of divide_ragged"):
+        primitives.collect_ragged(ragged, mesh, 2)

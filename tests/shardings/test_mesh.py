@@ -133,3 +133,21 @@ def test_axes_are_those_of_the_mesh(axis):
     )
     with raises(ValueError, message):
         shardings.row_sharded(shardings.make_mesh(2), axis)
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("axis_size", lambda mesh: shardings.axis_size(mesh, "rows")),
+        ("axis_rank", lambda mesh: shardings.axis_rank(mesh, "rows")),
+        ("row_sharded", shardings.row_sharded),
+        ("replicated", shardings.replicated),
+        ("named", lambda mesh: shardings.named(mesh, "rows")),
+        ("shard_rows", lambda mesh: shardings.shard_rows(np.ones(3, np.float32), mesh)),
+        ("place", lambda mesh: shardings.place(np.ones(3), mesh, PartitionSpec("rows"))),
+        ("constrain", lambda mesh: shardings.constrain(np.ones(3), "rows", mesh=mesh)),
+    ],
+)
+def test_what_is_no_mesh(name, call):
+    with pytest.raises(TypeError, match=rf"^{name}: mesh must be a jax.sharding.Mesh, got int"):
+        call(4)

@@ -231,3 +231,9 @@ def test_nothing_is_sent_before_all_is_checked(monkeypatch):
     tree = {"a": np.ones(8), "b": np.ones(6)}
     with pytest.raises(ValueError, match="of b, got shape"):
         shardings.place(tree, mesh(), P("data"))
+
+
+def test_rules_must_be_a_dict():
+    rules = [("*", P())]
+    with pytest.raises(TypeError, match="match_specs: rules must be partition specs by pattern, a"):
+        shardings.match_specs(rules, {"w": np.ones(4)})

@@ -179,6 +179,10 @@ def test_every_bit_returns_with_padding_and_other_dtypes(num_shards, transport):
             "float64[3]{V:rows}.",
         ),
         (
+            lambda x: collective.combine(x, x),
+            "combine: routing must be that of dispatch, got float64[4]{V:rows}.",
+        ),
+        (
             lambda x: collective.exchange_by_owner(lambda x, _: x, x, x, axis_name="rows").rows,
             "exchange_by_owner: owner must be integers, got float64[4]{V:rows}.",
         ),
