@@ -173,7 +173,8 @@ def _index_keys(left: FrameBase, right: FrameBase) -> tuple[Key, ...]:
 def _key_pairs(left: FrameBase, right: FrameBase, named: KeyArguments) -> list[tuple[Any, Any]]:
     """The arguments for each key, as pairs of left and right."""
     left_index, right_index = named.left_index, named.right_index
-    left_on, right_on = map(_as_list, on_of_sides(named.on, named.left_on, named.right_on))
+    given = on_of_sides(named.on, named.left_on, named.right_on)
+    left_on, right_on = (_as_list(on, of) for on, of in zip(given, (left, right), strict=True))
     if named.on is not None and (left_index or right_index):
         raise MergeError(
             'Can only pass argument "on" OR "left_index" and "right_index", not a combination of '
@@ -214,10 +215,13 @@ def on_of_sides(
     return on, on
 
 
-def _as_list(value: object) -> Any:
+def _as_list(value: object, of: FrameBase) -> Any:
+    """The keys of one side; an index that does not name columns is one key, as an array is."""
     if value is None or isinstance(value, list):
         return value
-    return list(value) if isinstance(value, (tuple, pd.Index)) else [value]
+    if isinstance(value, pd.Index):
+        return list(value) if value.isin(of._labels.index).all() else [value]
+    return list(value) if isinstance(value, tuple) else [value]
 
 
 def _levels_for(other_keys: Any, frame: FrameBase, argument: str, side: str) -> list[KeySide]:

@@ -130,3 +130,19 @@ def test_missing_labels_come_last_in_a_union(labels):
         )
 
     assert_parity(joined, left, right, ways=["eager"])
+
+
+def test_an_index_is_a_key_of_the_rows():
+    times = pd.DataFrame({"v": range(4)}, pd.date_range("2024-01-30", periods=4, freq="12h"))
+    days = pd.DataFrame({"day": pd.to_datetime(["2024-01-30", "2024-01-31"]), "w": [1, 2]})
+    assert_parity(
+        lambda t, d: (
+            t.merge(d, left_on=t.index.normalize(), right_on="day", how="left"),
+            t.merge(d.set_index("day"), left_on=t.index.normalize(), right_index=True),
+            d.merge(t, left_on="day", right_on=t.index, how="left"),
+            d.merge(d, on=pd.Index(["day", "w"]).tolist()),
+        ),
+        times,
+        days,
+        ways=["eager", "mesh"],
+    )
