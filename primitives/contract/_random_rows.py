@@ -69,14 +69,18 @@ def comparable_weights(weights: Array, is_row: Array, axis_name: AxisName | None
 
     They are divided by a power of two, which leaves their order and shares as they are: finite ones
     are then below four. A row of infinite weight comes before all others, and is as likely as the
-    next one. With an axis name the weights are this shard's.
+    next one. Subnormal weights count as the smallest normal one. With an axis name the weights are
+    this shard's.
     """
-    can_draw = is_row & (weights > 0)
+    limits = jnp.finfo(weights.dtype)
+    word = np.dtype(f"int{limits.bits}")
+    # By their bits: some platforms take subnormal numbers for zeros.
+    bits = jax.lax.bitcast_convert_type(weights, word)
+    can_draw = is_row & (bits > 0) & ~jnp.isnan(weights)
+    weights = jnp.where(can_draw & (bits < word.type(1 << limits.nmant)), limits.tiny, weights)
     greatest = jnp.max(jnp.where(can_draw & jnp.isfinite(weights), weights, 0), initial=0)
     if axis_name is not None:
         greatest = jax.lax.pmax(greatest, axis_name)
-    limits = jnp.finfo(weights.dtype)
-    word = np.dtype(f"int{limits.bits}")
     of_exponent = word.type(((1 << limits.nexp) - 1) << limits.nmant)
     exponent = jax.lax.bitcast_convert_type(greatest, word) & of_exponent
     power = jax.lax.bitcast_convert_type(exponent, weights.dtype)

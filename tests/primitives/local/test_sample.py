@@ -137,3 +137,15 @@ def test_names_what_is_wrong():
         local.sample(key, 3, 2, weights=jnp.zeros(2))
     with pytest.raises(TypeError, match="segment_sample: weights must be real numbers, got comp"):
         local.segment_sample(key, np.zeros(3, int), 1, 2, weights=jnp.zeros(3, complex))
+
+
+@pytest.mark.parametrize("replace", [False, True])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_subnormal_weights_are_above_zero(dtype, replace):
+    smallest = np.finfo(dtype).smallest_subnormal
+    weights = np.array([0.0, smallest, -smallest, 8 * smallest, -0.0], dtype)
+    keys = jax.random.split(jax.random.key(0), 100)
+    draw = jax.vmap(lambda key: local.sample(key, 5, 2, weights=weights, replace=replace))
+    drawn = draw(keys)
+    assert (np.asarray(drawn.count) == 2).all()
+    assert set(np.unique(drawn.row_ids).tolist()) == {1, 3}
