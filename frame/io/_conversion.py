@@ -57,7 +57,23 @@ class Conversion(NDFrame):
                 "device. Use copy=None."
             )
         # A copy that is asked for is the caller's, to change.
-        return self.to_pandas().to_numpy(dtype=dtype, copy=bool(copy))
+        values = self.to_pandas().to_numpy(dtype=dtype, copy=bool(copy))
+        if values.flags.writeable or self.ndim > 1:
+            return values
+        # NumPy's `permutation` shuffles the array that it gets of what is none, in place.
+        return _writable(values) if self._of_host() is None else values.copy()
+
+
+def _writable(values: np.ndarray) -> np.ndarray:
+    """The same values in memory that nothing else refers to."""
+    root: Any = values
+    while isinstance(root.base, np.ndarray):
+        root = root.base
+    if not (root.flags.owndata and root.flags.writeable):
+        return values.copy()
+    values = values.view()
+    values.flags.writeable = True
+    return values
 
 
 class FrameConversion(FrameBase, Conversion):

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from frame_examples import INTEGERS, integers, mixed_frame
-from frame_parity import assert_parity, assert_same_error, on_device
+from frame_parity import assert_parity, assert_same, assert_same_error, on_device
+from jaxframes.frame import JaxSeries
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)
@@ -63,3 +64,15 @@ def test_wrong_uses():
     assert_same_error(lambda f: f.to_numpy(float), frame[frame.s == "a"])
     with pytest.raises(NotImplementedError, match="jit"):
         jax.jit(lambda f: f.x.to_numpy())(on_device(frame))
+
+
+def test_numpy_shuffles_a_copy_of_a_series():
+    for values in ([3, 1, 2, 5], [0.5, 1.5, None], ["a", "b", None], [True, False]):
+        ours, theirs = JaxSeries(values), pd.Series(values)
+        for of_host in (ours, ours[ours.notna()].head(9)):
+            expected = theirs if of_host is ours else theirs.dropna()
+            assert_same(
+                np.random.default_rng(0).permutation(of_host),
+                np.random.default_rng(0).permutation(expected),
+            )
+            assert_same(of_host, expected)
