@@ -293,9 +293,15 @@ def _convert(equation: Equation) -> HostStep | None:
 
 @rule("bitcast_convert_type")
 def _bitcast(equation: Equation) -> HostStep | None:
-    # Words of another width are those of the last axis.
-    target, shape = np.dtype(equation.params["new_dtype"]), equation.outvars[0].aval.shape
-    return lambda x: np.ascontiguousarray(x).view(target).reshape(shape)
+    source, target = dtype_of(equation), np.dtype(equation.params["new_dtype"])
+    # Words of another width are those of a last axis.
+    new_axis = (source.itemsize // target.itemsize,) if source.itemsize > target.itemsize else ()
+    num_kept = len(equation.outvars[0].aval.shape) - len(new_axis)
+
+    def step(x: HostArray) -> HostArray:
+        return np.ascontiguousarray(x).view(target).reshape((*x.shape[:num_kept], *new_axis))
+
+    return step
 
 
 @rule("clz")

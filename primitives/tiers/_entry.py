@@ -128,7 +128,10 @@ class Entry:
         places = (one.sharding for one in types if one.sharding is not None)
         place = None if self.mesh is None else NamedSharding(self.mesh, PartitionSpec())
         self._zero = jax.device_put(np.uint32(0), place or next(places, None))
-        return jax.jit(replay).trace(self._zero, *types)
+        out_shardings = None
+        if isinstance(program, MeshProgram):
+            out_shardings = program.shardings
+        return jax.jit(replay, out_shardings=out_shardings).trace(self._zero, *types)
 
     def run(self, arguments: tuple[Any, Any], leaves: list[Any]) -> Any:
         """Calls the compiled program with the arguments that are not static, and their leaves."""

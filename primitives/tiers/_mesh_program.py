@@ -9,6 +9,7 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr, Jaxpr
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
+from ...shardings._compat import is_x64_enabled
 from ._collective_rules import collective_step
 from ._elementwise_rules import ELEMENTWISE, Elementwise, Equation
 from ._equal_rounding import NotInterpretable, dtype_of_value
@@ -51,6 +52,10 @@ class MeshProgram(Program):
     Operations on floats outside of `shard_map` are interpreted only element by element: XLA adds
     zeros as it joins pieces that lie on several devices.
 
+    Args:
+        mesh: the mesh.
+        given: where the arguments lie; None for a part of a program.
+
     Attributes:
         specs: where the results lie.
     """
@@ -63,15 +68,19 @@ class MeshProgram(Program):
         *,
         mesh: Mesh,
         keeps_apart: bool = False,
-        is_part: bool = False,
+        given: Sequence[Spec] | None = None,
     ):
-        self._mesh, self._grid = mesh, grid_of(mesh)
-        # Where values lie: of Auto axes XLA decides in most places.
+        self._mesh, self._grid, self._given = mesh, grid_of(mesh), given
+        # Where values lie. Under Auto axes it is not part of their types.
         self._placed: dict[int, Spec] = {}
         super().__init__(closed, calculated, constant, keeps_apart=keeps_apart)
         self.specs: list[Spec] = []
-        if not is_part:
+        if given is not None:
             self.specs = list(map(self._spec_of, self._outputs, closed.out_avals))
+            # Under Auto axes XLA must be told.
+            self.is_apart |= not self._is_explicit
+            if self.is_apart and not is_x64_enabled() and self._is_wide():
+                raise NotInterpretable("64 bits without x64 mode")
 
     _OF_CALLS = (*Program._OF_CALLS, "_grid", "specs")
 
@@ -96,6 +105,11 @@ class MeshProgram(Program):
             to_devices(result, mesh, spec) for result, spec in zip(results, self.specs, strict=True)
         ]
 
+    @property
+    def shardings(self) -> list[NamedSharding]:
+        """Where the results lie on the mesh that the program was made for."""
+        return [NamedSharding(self._mesh, PartitionSpec(*spec)) for spec in self.specs]
+
     def _part(
         self,
         closed: ClosedJaxpr,
@@ -104,7 +118,7 @@ class MeshProgram(Program):
     ) -> Program:
         return MeshProgram(
             closed, calculated, constant,
-            mesh=self._mesh, keeps_apart=self._keeps_apart, is_part=True,
+            mesh=self._mesh, keeps_apart=self._keeps_apart,
         )  # fmt: skip
 
     def _equation(self, equation: Equation, operands: list[int]) -> list[int]:
@@ -117,7 +131,29 @@ class MeshProgram(Program):
             if isinstance(sharding, NamedSharding):
                 self._placed[results[0]] = tuple(sharding.spec)
             return results
-        return super()._equation(equation, operands)
+        results = super()._equation(equation, operands)
+        spec = self._spec_by_operands(equation, operands)
+        if spec is not None:
+            self._placed |= dict.fromkeys(results, spec)
+        return results
+
+    def _inlined(self, jaxpr: Jaxpr, consts: Sequence[Any], inputs: Sequence[int]) -> list[int]:
+        if self._given is not None:
+            self._placed |= zip(self._inputs, self._given, strict=True)
+        return super()._inlined(jaxpr, consts, inputs)
+
+    def _spec_by_operands(self, equation: Equation, operands: Sequence[int]) -> Spec | None:
+        """Where the results of an equation lie if their operands tell."""
+        if any(slot not in self._placed and not self._proof.is_constant(slot) for slot in operands):
+            return None
+        placed = {slot: axes_of(self._placed[slot]) for slot in operands if slot in self._placed}
+        name, shape = equation.primitive.name, equation.outvars[0].aval.shape
+        if not any(placed.values()) or (name.startswith("reduce_") and not shape):
+            return () if placed else None
+        shapes = {slot: one.aval.shape for slot, one in zip(operands, equation.invars, strict=True)}
+        divided = {axes for axes in placed.values() if axes}
+        is_rowwise = name in ELEMENTWISE and set(shapes.values()) <= {(), shape}
+        return _spec_of_axes(*divided) if is_rowwise and len(divided) == 1 else None
 
     def _step(self, equation: Equation) -> Step | str | None:
         step = super()._step(equation)
@@ -128,6 +164,8 @@ class MeshProgram(Program):
         if name in ELEMENTWISE and shapes <= {(), result.shape}:
             return Elementwise(step)
         avals = [variable.aval for variable in (*equation.invars, *equation.outvars)]
+        if name == "broadcast_in_dim" and not equation.invars[0].aval.shape:
+            return step
         if any(_is_float(aval) and not self._is_replicated(aval) for aval in avals):
             return f"{name} of floats on several devices"
         return step
@@ -162,10 +200,9 @@ class MeshProgram(Program):
                 check_vma=params["check_vma"],
             )(zero, *operands)
 
-        seconds = program.seconds * self._mesh.size
-        results = self._append(
-            step, seconds, equation, operands, bind=bind if program.is_apart else None
-        )
+        seconds, is_changed = program.seconds * self._mesh.size, self._is_changed
+        results = self._append(step, seconds, equation, operands, bind=bind)
+        self._is_changed = is_changed or program.is_apart
         self._proof.add_branch(results, program.calculated)
         self._placed |= zip(results, specs[1], strict=True)
         return results
@@ -177,9 +214,7 @@ class MeshProgram(Program):
             if self._is_explicit:
                 return tuple(aval.sharding.spec)
             if slot in self._placed and 0 not in aval.shape:
-                # As XLA names the axes.
-                axes = axes_of(self._placed[slot])
-                return tuple(one[0] if len(one) == 1 else one or None for one in axes)
+                return _spec_of_axes(axes_of(self._placed[slot]))
         raise NotInterpretable("a result whose place XLA decides")
 
     @property
@@ -276,6 +311,10 @@ def _on_wholes(function: Any, operands: Sequence[Any], dtypes: Sequence[Any]) ->
         given = [as_shards(one, first.grid, first.spec) if one.shape else one for one in operands]
         return [first._replace(shards=on_each(function, given, dtypes)[0])]
     return as_list(function(*map(as_whole, operands)), dtypes)
+
+
+def _spec_of_axes(axes: Sequence[tuple[str, ...]]) -> Spec:
+    return tuple(one[0] if len(one) == 1 else one or None for one in axes)
 
 
 def _is_float(aval: Any) -> bool:

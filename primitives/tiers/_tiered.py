@@ -272,20 +272,24 @@ class Tiered:
         entry.mesh = host_mesh(entry.key[2], mesh_within(jaxpr.jaxpr))
         if entry.mesh is None and entry.num_devices > 1:
             raise NotInterpretable("several devices without a mesh of this process")
-        program = self._program_of(jaxpr, entry.mesh)
+        leaves = jax.tree.leaves(self._divided(*entry.arguments)[1])
+        types = list(map(type_of, leaves))
+        program = self._program_of(jaxpr, entry.mesh, types)
         if program.is_apart:
-            leaves = jax.tree.leaves(self._divided(*entry.arguments)[1])
-            entry.keep_apart(program, list(map(type_of, leaves)))
+            entry.keep_apart(program, types)
         entry.program = program
         if mode() == "auto" and program.seconds > entry.compile_seconds:
             entry.program = None
             raise NotInterpretable(f"interpreted it would take {program.seconds:.3f} s")
 
-    def _program_of(self, jaxpr: Any, mesh: Mesh | None) -> Program:
+    def _program_of(self, jaxpr: Any, mesh: Mesh | None, types: Sequence[Any]) -> Program:
         # What is compiled in place of the function has no other options.
         may_be_apart = self._options.keys() <= _OPTIONS_OF_ARGUMENTS
         if mesh is not None:
-            return MeshProgram(jaxpr, mesh=mesh, keeps_apart=may_be_apart)
+            if not may_be_apart:
+                raise NotInterpretable("options of jax.jit on a mesh")
+            specs = [tuple(getattr(one.sharding, "spec", ())) for one in types]
+            return MeshProgram(jaxpr, mesh=mesh, keeps_apart=True, given=specs)
         if not may_be_apart:
             return Program(jaxpr)
         if self.is_in_pieces:

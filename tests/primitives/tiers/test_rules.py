@@ -80,6 +80,26 @@ def test_conversions(source):
         assert_interprets(lambda x: lax.bitcast_convert_type(x, word), x)
 
 
+@pytest.mark.parametrize("shape", [(2,), (3, 2), (0, 2), (2, 0, 2)])
+def test_words_of_other_widths(shape):
+    halves = np.arange(np.prod(shape), dtype=np.uint32).reshape(shape) * 3
+    wide = np.ones(shape, np.int64) << 40
+    assert_interprets(lambda x: lax.bitcast_convert_type(x, np.uint64), halves)
+    assert_interprets(lambda x: lax.bitcast_convert_type(x, np.uint16), wide)
+    assert_interprets(lambda x: lax.bitcast_convert_type(x, np.uint8), np.float32(1.5))
+
+
+def test_gathers_of_numbers_from_a_table():
+    table = np.arange(24).reshape(4, 6)
+    rows, columns = np.array([0, 3, 2]), np.array([5, 0, 1])
+
+    def taken(table, rows, columns):
+        return table.at[rows, columns].get(mode="promise_in_bounds")
+
+    assert_interprets(taken, table, rows, columns)
+    assert_interprets(taken, table, rows.reshape(3, 1), columns)
+
+
 @pytest.mark.parametrize("dtype", ["bool", "int32", "uint64", "float32", "float64"])
 def test_moves_scans_and_sorts(dtype):
     x = numbers(dtype)
