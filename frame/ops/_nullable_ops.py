@@ -21,15 +21,27 @@ from ._array_ops import COMPARISONS, LOGIC, SYMBOLS
 
 # Of integers by zero: 0, as in NumPy, where the default dtypes have infinities and NaN.
 _BY_ZERO = {"floordiv": "whole floordiv", "mod": "whole mod"}
+# A missing operand is 0. A missing divisor is not: one zero makes floats of integers.
+_FILLS = {"pow": (1, 1), "floordiv": (0, 1), "mod": (0, 1)}
 
 
 def default_operation(op: str, a: object, b: object) -> tuple[str, Any, Any]:
     """The operation on operands of default dtypes without masks that gives the values."""
-    fill = {"pow": 1}.get(op, 0)
-    x, y = (_default_operand(op, side, other, fill) for side, other in ((a, b), (b, a)))
+    fills = _FILLS.get(op, (0, 0))
+    x, y = (_default_operand(op, side, other, fill)
+            for side, other, fill in zip((a, b), (b, a), fills, strict=True))  # fmt: skip
     are_numbers = all(side.is_number if isinstance(side, Scalar) else side.is_numeric
                       for side in (x, y))  # fmt: skip
-    return _BY_ZERO.get(op, op) if are_numbers else op, x, y
+    return _BY_ZERO.get(op, op) if are_numbers and _is_whole(a, b) else op, x, y
+
+
+def _is_whole(a: Any, b: Any) -> bool:
+    """Whether integers divided by zero stay integers: the left side decides, as in pandas."""
+    if any(isinstance(side, Column) and side.family == "arrow" for side in (a, b)):
+        return True
+    if any(isinstance(side, Scalar) and side.value is pd.NA for side in (a, b)):
+        return True
+    return isinstance(a, Column) and a.family == "masked" and not a.is_bool
 
 
 def as_flags(side: Any, other: Any) -> Any:

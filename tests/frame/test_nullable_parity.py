@@ -20,14 +20,13 @@ from jaxframes.frame import JaxFrame
 from operation_parity import IS_LONG
 
 NUM_DRAWN = 2000 if IS_LONG else 40
-_BY_ZERO = "integers by zero give 0; pandas has infinities if a bool or a number is divided"
 _OBJECTS = "pandas has objects"
 _RAISES = "pandas raises for missing values"
 _OVERFLOW = "Arrow raises where integers overflow, or has no such operation"
 # The families, and why an operation differs there from pandas.
 UNLIKE = {
     "masked": {
-        **dict.fromkeys(("floordiv", "mod", "reversed_methods", "divmod"), _BY_ZERO),
+        "divmod": "pandas has NA for the infinities of integers by zero",
         "quantile": "pandas casts quantiles that are all integers back to integers",
         **dict.fromkeys(("stack", "dot", "apply_rows"), _OBJECTS),
         "lreshape": "pandas makes bools of NumPy, or objects",

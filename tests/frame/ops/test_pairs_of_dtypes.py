@@ -72,8 +72,7 @@ DIVIDED = {"truediv", "floordiv"}
 
 # Left, right, operators, and why the answers differ.
 TOLD = [
-    ("boolean", "*", {"floordiv", "mod"}, "pandas makes floats of quotients of bools"),
-    ("*", "boolean", {"floordiv", "mod"}, "pandas makes floats of quotients of bools"),
+    ("*", "boolean", {"floordiv", "mod"}, "a missing bool is a zero in pandas"),
     ("boolean", "NA", {"add", "sub", "mul"}, "pandas has bools for a sum of nothing"),
     ("int64[pyarrow]", "missing", DIVIDED, "pandas has integers for a quotient of nothing"),
     ("uint8", "int64[pyarrow]", {"floordiv"}, "pandas has the left dtype"),
