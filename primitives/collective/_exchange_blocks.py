@@ -68,10 +68,10 @@ def of_run(begins: Array, positions: Array, table: Array, blocks: Array) -> Arra
         run = jnp.searchsorted(begins[1:], positions, side="right")
         return table.at[run].get(mode="promise_in_bounds")
     # As a sum of steps the entries need no memory: XLA fuses them into the gather that reads them.
-    entries = jnp.broadcast_to(table[0], positions.shape)
-    for run in range(1, num_runs):
-        step = table[run] - table[run - 1]
-        entries = entries + jnp.where(positions >= begins[run], step, jnp.zeros_like(step))
+    first, *steps = jnp.unstack(jnp.diff(table, prepend=jnp.zeros_like(table[:1])))
+    entries = jnp.broadcast_to(first, positions.shape)
+    for begin, step in zip(jnp.unstack(begins)[1:], steps, strict=True):
+        entries += jax.lax.convert_element_type(positions >= begin, table.dtype) * step
     return entries
 
 
