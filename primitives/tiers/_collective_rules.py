@@ -17,7 +17,7 @@ class _Reduce(NamedTuple):
     name: str
 
     def __call__(self, arrays: list[HostArray]) -> Sequence[HostArray]:
-        return [functools.reduce(_REDUCTIONS[self.name], arrays)] * len(arrays)
+        return [_REDUCTIONS[self.name](arrays)] * len(arrays)
 
 
 class _Gather(NamedTuple):
@@ -125,9 +125,23 @@ class _AxisIndex(NamedTuple):
         return [Shards(np.array(place, np.int32) for place in places(self.grid, self.axes))]
 
 
-_REDUCTIONS = {
-    "psum": np.add, "psum_invariant": np.add, "pmax": np.maximum, "pmin": np.minimum,
-}  # fmt: skip
+def _largest(arrays: list[HostArray]) -> HostArray:
+    """The first one of the largest, as XLA finds it: a NaN is never larger."""
+    none = np.full_like(arrays[0], -np.inf) if arrays[0].dtype.kind == "f" else arrays[0]
+    return functools.reduce(lambda x, y: np.where(y > x, y, x), arrays, none)
+
+
+def _smallest(arrays: list[HostArray]) -> HostArray:
+    none = np.full_like(arrays[0], np.inf) if arrays[0].dtype.kind == "f" else arrays[0]
+    return functools.reduce(lambda x, y: np.where(y < x, y, x), arrays, none)
+
+
+_REDUCTIONS: dict[str, Callable[[list[HostArray]], HostArray]] = {
+    "psum": functools.partial(functools.reduce, np.add),
+    "psum_invariant": functools.partial(functools.reduce, np.add),
+    "pmax": _largest,
+    "pmin": _smallest,
+}
 
 
 def collective_step(equation: Equation, grid: Grid) -> _Collective | _AxisIndex | None:
@@ -142,9 +156,6 @@ def collective_step(equation: Equation, grid: Grid) -> _Collective | _AxisIndex 
         return _AxisIndex(grid, axes)
     exchange: Any = None
     match name:
-        case "pmax" | "pmin" if equation.invars[0].aval.dtype.kind not in "biu":
-            # XLA's choice between zeros of both signs, and between NaNs, is not known.
-            return None
         case "psum" | "psum_invariant" | "pmax" | "pmin":
             exchange = _Reduce(name)
         case "all_gather" | "all_gather_invariant":

@@ -98,6 +98,18 @@ def test_extremes(mesh):
 
 
 @over_meshes
+def test_extremes_of_floats(mesh):
+    rng = np.random.default_rng(1)
+    edges = np.array([0.0, -0.0, np.nan, -np.nan, np.inf, -np.inf, 1.0])
+    x = rng.choice(edges, mesh.size * 200)
+    x[:: mesh.size] = np.nan
+    assert_interprets_shards(
+        lambda x: (jax.lax.pmax(x, mesh.axis_names), jax.lax.pmin(x, mesh.axis_names)),
+        mesh, x, out_specs=P(),
+    )  # fmt: skip
+
+
+@over_meshes
 @pytest.mark.parametrize("tiled", [True, False])
 def test_gathers_and_exchanges(mesh, tiled):
     axis = mesh.axis_names[0]
