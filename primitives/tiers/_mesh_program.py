@@ -35,10 +35,13 @@ _PLACES = ("reshard", "sharding_constraint", "mesh_cast")
 
 
 def mesh_within(jaxpr: Jaxpr) -> Mesh | None:
-    """The mesh of the first `shard_map` in a jaxpr; None if there is none."""
+    """The mesh of the first `shard_map` in a jaxpr, or of arrays that it places; or None."""
     for equation in jaxpr.eqns:
         if equation.primitive.name == "shard_map":
             return equation.params["mesh"]
+        place = _place_of(equation)
+        if place is not None and isinstance(place.mesh, Mesh):
+            return place.mesh
         for inner in jax.tree.leaves(list(equation.params.values())):
             mesh = mesh_within(inner.jaxpr) if isinstance(inner, ClosedJaxpr) else None
             if mesh is not None:
@@ -127,14 +130,17 @@ class MeshProgram(Program):
             return self._shard_map(equation, operands)
         if name in _PLACES:
             results = self._append(_Same(), 0.0, equation, operands)
-            sharding = equation.params.get("dst_sharding", equation.params.get("sharding"))
-            if isinstance(sharding, NamedSharding):
-                self._placed[results[0]] = tuple(sharding.spec)
+            place = _place_of(equation)
+            if place is not None:
+                self._placed[results[0]] = tuple(place.spec)
             return results
         results = super()._equation(equation, operands)
-        spec = self._spec_by_operands(equation, operands)
-        if spec is not None:
-            self._placed |= dict.fromkeys(results, spec)
+        spec = None if self._is_explicit else self._spec_by_operands(equation, operands)
+        for slot, variable in zip(results, equation.outvars, strict=True):
+            if self._is_explicit:
+                self._placed[slot] = tuple(variable.aval.sharding.spec)
+            elif spec is not None:
+                self._placed[slot] = spec
         return results
 
     def _inlined(self, jaxpr: Jaxpr, consts: Sequence[Any], inputs: Sequence[int]) -> list[int]:
@@ -155,18 +161,20 @@ class MeshProgram(Program):
         is_rowwise = name in ELEMENTWISE and set(shapes.values()) <= {(), shape}
         return _spec_of_axes(*divided) if is_rowwise and len(divided) == 1 else None
 
-    def _step(self, equation: Equation) -> Step | str | None:
-        step = super()._step(equation)
+    def _step(self, equation: Equation, operands: Sequence[int]) -> Step | str | None:
+        step = super()._step(equation, operands)
         if not callable(step):
             return step
         name, result = equation.primitive.name, equation.outvars[0].aval
         shapes = {variable.aval.shape for variable in equation.invars}
         if name in ELEMENTWISE and shapes <= {(), result.shape}:
             return Elementwise(step)
-        avals = [variable.aval for variable in (*equation.invars, *equation.outvars)]
-        if name == "broadcast_in_dim" and not equation.invars[0].aval.shape:
-            return step
-        if any(_is_float(aval) and not self._is_replicated(aval) for aval in avals):
+        has_floats = any(
+            dtype_of_value(variable.aval).kind not in "biu"
+            for variable in (*equation.invars, *equation.outvars)
+        )
+        is_number = name == "broadcast_in_dim" and not equation.invars[0].aval.shape
+        if has_floats and not is_number and not all(map(self._is_everywhere, operands)):
             return f"{name} of floats on several devices"
         return step
 
@@ -222,9 +230,11 @@ class MeshProgram(Program):
         """Whether types say where all arrays lie."""
         return all(kind == AxisType.Explicit for kind in self._mesh.axis_types)
 
-    def _is_replicated(self, aval: Any) -> bool:
+    def _is_everywhere(self, slot: int) -> bool:
         """Whether all devices are known to have the whole array."""
-        return self._is_explicit and not _is_divided(aval)
+        if self._proof.is_constant(slot):
+            return True
+        return slot in self._placed and not axes_of(self._placed[slot])
 
 
 class _ShardProgram(Program):
@@ -259,8 +269,8 @@ class _ShardProgram(Program):
             return [self._constant(known, equation.outvars[0].aval)]
         return self._append(_Same(), 0.0, equation, operands)
 
-    def _step(self, equation: Equation) -> Step | str | None:
-        return collective_step(equation, self._grid) or super()._step(equation)
+    def _step(self, equation: Equation, operands: Sequence[int]) -> Step | str | None:
+        return collective_step(equation, self._grid) or super()._step(equation, operands)
 
 
 class _ShardMap(NamedTuple):
@@ -317,8 +327,12 @@ def _spec_of_axes(axes: Sequence[tuple[str, ...]]) -> Spec:
     return tuple(one[0] if len(one) == 1 else one or None for one in axes)
 
 
-def _is_float(aval: Any) -> bool:
-    return dtype_of_value(aval).kind not in "biu"
+def _place_of(equation: Equation) -> NamedSharding | None:
+    """Where an equation puts its operand."""
+    if equation.primitive.name not in _PLACES:
+        return None
+    place = equation.params.get("dst_sharding", equation.params.get("sharding"))
+    return place if isinstance(place, NamedSharding) else None
 
 
 def _is_divided(aval: Any) -> bool:

@@ -251,8 +251,9 @@ class Program:
         """A program of a branch, or of the body of a loop."""
         return Program(closed, calculated, constant, keeps_apart=self._keeps_apart)
 
-    def _step(self, equation: Equation) -> Step | str | None:
+    def _step(self, equation: Equation, operands: Sequence[int]) -> Step | str | None:
         """The step of an equation without equations of its own; None if it has no rule."""
+        del operands
         make = RULES.get(equation.primitive.name)
         return None if make is None else make(equation)
 
@@ -318,7 +319,7 @@ class Program:
         same = self._proof.simplified(equation, operands)
         if same is not None:
             return [same]
-        step = self._step(equation)
+        step = self._step(equation, operands)
         known = [self._values[slot] for slot in operands]
         if callable(step) and not any(value is None for value in known) and self._folds(equation):
             folded = _folded(step, known, dtype_of_value(equation.outvars[0].aval))
