@@ -95,11 +95,16 @@ class RowMesh(RowAxes):
         """Pads the leaves to a multiple of the number of shards, and shards them over the mesh."""
         return jax.tree.map(self._place, rows)
 
-    def _place(self, rows: Array) -> Array:
+    def _place(self, rows: Any) -> Any:
         padding = -rows.shape[0] % self.num_shards
         sharding = NamedSharding(self.mesh, self.spec)
         is_traced = isinstance(rows, Tracer)
-        if padding:
+        if not is_traced:
+            rows = _on_host(rows)
+        if isinstance(rows, np.ndarray):
+            # The memory of the host is divided without a program.
+            rows = np.pad(rows, ((0, padding), *((0, 0),) * (rows.ndim - 1))) if padding else rows
+        elif padding:
             if is_traced and self.is_explicit:
                 rows = jax.sharding.reshard(rows, NamedSharding(self.mesh, PartitionSpec()))
             rows = self._padded(rows, padding)
@@ -186,6 +191,14 @@ def as_row_mesh(mesh: Any, axis: str | tuple[str, ...] | None, caller: str) -> R
             "this axis."
         )
     return None
+
+
+def _on_host(rows: Any) -> Any:
+    """An array of one CPU device in the memory of the host, without a copy; others as they are."""
+    is_array = isinstance(rows, jax.Array) and not jnp.issubdtype(rows.dtype, jax.dtypes.extended)
+    if not is_array or len(devices := rows.devices()) > 1:
+        return rows
+    return np.asarray(rows) if next(iter(devices)).platform == "cpu" else rows
 
 
 @functools.partial(tiered, static_argnums=(1, 2))

@@ -6,6 +6,8 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
 
 from ...shardings._compat import MeshLike
 from .. import local
@@ -84,10 +86,10 @@ def compact(
             return kept[:2], kept.count
     else:
         wants_ids = return_index or rows is None
-        moved = (
-            rows,
-            jnp.arange(num_rows, dtype=row_id_dtype(num_rows, caller)) if wants_ids else None,
-        )
+        # An array of the host is placed without a program.
+        numbers: Any = jnp if isinstance(mask, Tracer) else np
+        dtype = row_id_dtype(num_rows, caller)
+        moved = rows, numbers.arange(num_rows, dtype=dtype) if wants_ids else None
         valid = row_mesh.valid_rows(num_valid, num_rows, caller)
         if num_rows == 0:
             # XLA cannot compile a program over a mesh if all arguments are empty: a row without

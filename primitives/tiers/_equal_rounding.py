@@ -8,6 +8,7 @@ join with what comes before. `RULES` and `RULES_OF_FLOAT_ARITHMETIC` list the re
 `test_equal_rounding` have examples of each under its name.
 """
 
+import functools
 import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -68,9 +69,17 @@ class NotInterpretable(Exception):
 
 def dtype_of_value(aval: Any) -> np.dtype:
     """The dtype of a value as NumPy has it; raises for those of JAX alone."""
-    if not hasattr(aval, "dtype") or jnp.issubdtype(aval.dtype, jax.dtypes.extended):
+    dtype = _numpy_dtype(getattr(aval, "dtype", None))
+    if dtype is None:
         raise NotInterpretable(f"values of type {aval}")
-    return np.dtype(aval.dtype)
+    return dtype
+
+
+@functools.lru_cache(64)
+def _numpy_dtype(dtype: Any) -> np.dtype | None:
+    if dtype is None or jnp.issubdtype(dtype, jax.dtypes.extended):
+        return None
+    return np.dtype(dtype)
 
 
 class EqualRounding:
