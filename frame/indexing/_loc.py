@@ -2,6 +2,7 @@
 """`loc` and dropping of rows: selection by label."""
 
 import dataclasses
+import datetime
 import sys
 from collections.abc import Sequence
 from typing import Any, Self
@@ -198,7 +199,13 @@ def _as_time(bound: Any) -> Any:
 
 
 def _times_of_texts(labels: Sequence[Any], level: Column) -> Sequence[Any]:
-    """Texts as the times or periods of a level, if pandas reads all; other labels as they are."""
+    """Texts as the times or periods of a level, if pandas reads all; other labels as they are.
+
+    Dates are read too, as midnights without a time zone.
+    """
+    is_naive = level.kind == "datetime" and level.type.zone is None
+    if is_naive and all(isinstance(label, datetime.date) for label in labels):
+        return list(pd.to_datetime(list(labels))) if any(_is_date(x) for x in labels) else labels
     is_read = level.type.is_time or level.kind == "period"
     if not is_read or not all(isinstance(label, str) for label in labels):
         return labels
@@ -206,6 +213,10 @@ def _times_of_texts(labels: Sequence[Any], level: Column) -> Sequence[Any]:
         return list(pd.Index(labels, dtype="str").astype(level.dtype_name))
     except ValueError:
         return labels
+
+
+def _is_date(label: object) -> bool:
+    return not isinstance(label, datetime.datetime)
 
 
 class FrameLabelSelection(FrameBase, LabelSelection):

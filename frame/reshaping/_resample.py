@@ -115,6 +115,10 @@ class Resampler(BinReductions):
 
         Functions of the user run on the host, once for each bin, with or without rows.
         """
+        is_of_rows = not (self._is_selected or self._has_row_methods)
+        if is_of_rows and self._grouped._is_series and _names_results(func):
+            # Unlike those of groups, the keys are the names of results.
+            return self.agg(None, *args, engine=engine, **func, **kwargs)
         if not any(map(is_of_user, _functions(func, kwargs))):
             return self._reduced("agg", func, *args, **kwargs)
 
@@ -316,6 +320,16 @@ def _with_frames(func: Any) -> Any:
     if isinstance(func, (list, tuple)):
         return type(func)(map(_with_frames, func))
     return called_with_frames(func) if is_of_user(func) else func
+
+
+def _names_results(func: object) -> bool:
+    """Whether bins of a series are reduced by a dict of names, each with one function."""
+    return (
+        isinstance(func, Mapping)
+        and bool(func)
+        and all(isinstance(name, str) for name in func)
+        and not any(isinstance(one, (Mapping, list, tuple)) for one in func.values())
+    )
 
 
 class ResampleMethods(NDFrame):

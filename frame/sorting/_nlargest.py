@@ -14,7 +14,7 @@ from ... import primitives
 from ...primitives.staging import tiered
 from ..groupby._nlargest import check_keep, is_ranked
 from ..table._arguments import as_scalar
-from ..table._column import Array, Column
+from ..table._column import NAT, Array, Column
 from ..table._dtypes import wide
 from ..table._from_host import column_from
 from ..table._layout import ONE_DEVICE, Layout
@@ -28,6 +28,7 @@ from ..table._take import before, gather, position, take_rows
 from ..table._to_host import host_array
 from ..table._tracing import answered_at_once, at_once, is_traced
 from ..table._units import counts_on_host
+from ..table._user_functions import as_pandas
 from ..table._zones import in_utc
 from ._number_queries import number_queries, placed
 
@@ -131,10 +132,21 @@ class SeriesRankedRows(RankedRows, SeriesBase):
                 f"searchsorted: column {self._name!r} must not be complex. "
                 "Search in its real part, map(jnp.real)."
             )
+        if column.kind == "string" or column.is_nullable:
+            has_missing: Any = self.isna().any()
+            if not is_traced(has_missing) and has_missing:
+                raise ValueError(
+                    "searchsorted requires array to be sorted, which is impossible with NAs "
+                    f"present. Drop the missing values of column {self._name!r} first: dropna()."
+                )
         if isinstance(value, jax.Array) and is_traced(value):
             queries, keys = value.reshape(-1), column.data
         else:
             queries, keys = at_once(_queries, column, value)
+        if column.type.is_time or column.type.has_codes or column.kind == "period":
+            ends = at_once(_has_missing, keys, queries, table.num_rows, table.layout)
+            if is_traced(ends) or bool(ends):
+                queries, keys = _missing_last(queries), _missing_last(keys)
         if side not in ("left", "right"):
             raise ValueError(f"search side must be 'left' or 'right' (got '{side}')")
         positions = at_once(_search, keys, queries, table.num_rows, side, table.layout)
@@ -142,6 +154,23 @@ class SeriesRankedRows(RankedRows, SeriesBase):
             positions = host_array(positions)
         positions = positions.astype(wide(np.int64) if is_traced(positions) else np.int64)
         return positions[0] if np.ndim(value) == 0 else positions[: len(value)]
+
+
+@functools.partial(tiered, static_argnums=3)
+def _has_missing(keys: Array, queries: Array, num_rows: Count, layout: Layout) -> Array:
+    """Whether a query or the last of the sorted keys is missing."""
+    missing = -1 if keys.dtype == np.int32 else NAT
+    last = gather(keys, jnp.asarray(num_rows).reshape(1) - 1, layout) == missing
+    return jnp.any(queries == missing) | (last[0] & (num_rows > 0))
+
+
+@tiered
+def _missing_last(keys: Array) -> Array:
+    """Codes or counts in the same order, except that missing ones become the greatest."""
+    if keys.dtype == np.int32:
+        return keys.astype(np.uint32)
+    # NAT is the least count: the subtraction wraps around.
+    return keys - keys.dtype.type(1)
 
 
 def _queries(column: Column, value: Any) -> tuple[Any, Any]:
@@ -162,6 +191,14 @@ def _queries(column: Column, value: Any) -> tuple[Any, Any]:
         # Codes into one dictionary sort as the strings do.
         queries, keys = recoded([queries, column])
         return placed(host_array(queries.data)), keys.data
+    if column.kind == "period":
+        values = as_pandas(value)
+        # pandas reads texts, and raises for other frequencies and values.
+        pd.Series([], dtype=column.dtype_name).searchsorted(values)
+        periods = pd.PeriodIndex(
+            [values] if np.ndim(values) == 0 else values, freq=column.type.freq
+        )
+        return placed(periods.asi8), column.data
     values = pd.Series([value] if np.ndim(value) == 0 else value)
     if column.type.is_time:
         if values.dtype.kind in "biufc":
@@ -171,6 +208,8 @@ def _queries(column: Column, value: Any) -> tuple[Any, Any]:
             )
         letter = "M" if column.kind == "datetime" else "m"
         dtype = column.dtype_name
+        if values.isna().all():
+            values = pd.Series([pd.NaT] * len(values), dtype=dtype)
         if values.dtype.kind != letter:
             values = values.astype(dtype)
         if isinstance(values.dtype, pd.DatetimeTZDtype) != (column.type.zone is not None):

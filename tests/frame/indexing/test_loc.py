@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
+import datetime
 import pickle
 
 import numpy as np
 import pandas as pd
+import pytest
 from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same_error, on_device
+from jaxframes.frame import JaxFrame
 
 
 def test_masks_and_columns():
@@ -157,3 +160,16 @@ def test_a_series_of_labels():
 
     assert_parity(best, frame, ways=["eager"])
     assert_parity(best, frame.set_axis(["u", "v", "w"]), ways=["eager"])
+
+
+@pytest.mark.filterwarnings("ignore:Inferring datetime64 from data")
+def test_dates_are_labels_of_naive_times():
+    frame = pd.DataFrame({"x": [1, 2, 3]}, index=pd.date_range("2020", periods=3))
+    dates = [datetime.date(2020, 1, 3), datetime.date(2020, 1, 1)]
+    times = [*dates, pd.Timestamp("2020-01-02")]
+    assert_parity(lambda f: (f.loc[dates], f.loc[times]), frame, ways=["eager"])
+    assert_parity(lambda f: f.drop(dates), frame, ways=["eager"])
+    zoned = frame.tz_localize("UTC")
+    for wrong in (lambda f: f.loc[dates], lambda f: f.drop(dates)):
+        with pytest.raises(KeyError):
+            wrong(JaxFrame(zoned))

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from frame_examples import mixed_frame
 from frame_parity import Bound, assert_parity, assert_same, assert_same_error, on_device
+from jaxframes.frame import JaxSeries
 
 
 def timed(num_rows=37):
@@ -416,3 +417,15 @@ def test_missing_times_change_no_labels_of_other_calls():
         expected = frame.resample("D", on="t").sum().index
         found = on_device(frame).resample("D", on="t").sum().to_pandas().index
         assert found.freq == expected.freq
+
+
+def test_a_dict_names_the_results_of_a_series():
+    series = pd.Series([1.0, 2.0, 3.0], index=pd.date_range("2020", periods=3), name="x")
+    functions = {"total": "sum", "rows": "count"}
+    expected = series.resample("2D").agg(functions)
+    assert_same(JaxSeries(series).resample("2D").agg(functions), expected)
+    for wrong in (
+        lambda s: s.resample("2D").agg({"x": ["sum"]}),
+        lambda s: s.to_frame().groupby("x")["x"].agg({"y": "sum"}),
+    ):
+        assert_same_error(wrong, series)

@@ -3,6 +3,7 @@
 
 import bisect
 
+import jax
 import numpy as np
 import pandas as pd
 import pytest
@@ -91,3 +92,42 @@ def test_past_the_range_of_the_dtype():
         assert_same_error(lambda s: s.searchsorted(wrong), values)  # noqa: B023
     with pytest.raises(TypeError, match="searchsorted: values for a series of int64 must be num"):
         JaxSeries(values).searchsorted(1j)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("kind", ["times", "zoned", "spans", "periods"])
+def test_missing_times_are_last(kind, side):
+    times = pd.Series(list(pd.date_range("2020", periods=3)) + [pd.NaT] * 2)
+    series = {
+        "times": times,
+        "zoned": times.dt.tz_localize("UTC"),
+        "spans": times - times[0],
+        "periods": times.dt.to_period("D"),
+    }[kind]
+    wanted = [series[1], pd.NaT, series[0], series[2]]
+    ours = JaxSeries(series)
+    np.testing.assert_array_equal(
+        ours.searchsorted(wanted, side=side), series.searchsorted(wanted, side=side)
+    )
+    assert ours.searchsorted(pd.NaT, side=side) == series.searchsorted(pd.NaT, side=side)
+    inside = jax.jit(lambda s: s.searchsorted(wanted[0], side=side))(ours)
+    assert inside == series.searchsorted(wanted[0], side=side)
+
+
+def test_periods():
+    months = pd.Series(pd.period_range("2020-01", periods=4, freq="M"))
+    ours = JaxSeries(months)
+    for value in ("2020-03", ["2020-03"], pd.Period("2020-02", "M"), months):
+        np.testing.assert_array_equal(ours.searchsorted(value), months.searchsorted(value))
+    for value in (pd.Period("2020-03", "D"), 3, pd.Timestamp("2020-03-01")):
+        assert_same_error(lambda s: s.searchsorted(value), months)  # noqa: B023
+
+
+@pytest.mark.parametrize("dtype", ["str", "string", "Int64", "Float64"])
+def test_missing_values_that_cannot_be_sorted(dtype):
+    series = pd.Series(["1", "2", None]).astype("str" if dtype == "str" else "string")
+    series = series if dtype in ("str", "string") else series.astype(dtype)
+    with pytest.raises(ValueError, match="impossible with NAs present"):
+        series.searchsorted(series[0])
+    with pytest.raises(ValueError, match=r"impossible with NAs present\. Drop the missing"):
+        JaxSeries(series).searchsorted(series[0])
