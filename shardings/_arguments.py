@@ -85,6 +85,28 @@ def as_capacity(capacity: Any, num_rows: int, num_shards: int, caller: str) -> i
     return number
 
 
+def check_fits(value: Any, caller: str, name: str) -> None:
+    """Checks that JAX takes a value as an array, and does not wrap its integers around.
+
+    Without x64 mode JAX halves the width of 64-bit arrays. Floats are rounded then.
+    """
+    if isinstance(value, jax.Array):
+        return
+    array = np.asarray(value)
+    if array.dtype.kind in "OSUMm" or array.dtype.fields:
+        raise TypeError(
+            f"{caller}: {name} must be an array of numbers, got {type_of(value)}. Encode it as "
+            "integers first, or keep it out of the tree."
+        )
+    if array.dtype.kind in "iu" and array.size and not is_x64_enabled():
+        limits = np.iinfo(jax.dtypes.canonicalize_dtype(array.dtype))
+        if array.min() < limits.min or array.max() > limits.max:
+            raise TypeError(
+                f"{caller}: integers that need 64 bits need JAX's x64 mode, got {type_of(array)} "
+                f'at {name}. Call jax.config.update("jax_enable_x64", True) first.'
+            )
+
+
 def _as_array(value: Any, caller: str) -> jax.Array | np.ndarray:
     array = value if isinstance(value, jax.Array) else np.asarray(value)
     if jnp.issubdtype(array.dtype, jax.dtypes.extended) or array.dtype.kind in "OSUMm":

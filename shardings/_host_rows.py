@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding
 
-from ._arguments import as_capacity, as_rows, as_static_int
+from ._arguments import as_capacity, as_rows, as_static_int, type_of
 from ._check_processes import compare_arrays
 from ._mesh import num_shards, replicated, row_axes, row_sharded
 from ._row_layout import RowLayout
@@ -125,7 +125,8 @@ def _own_shards(sharding: NamedSharding, shards: int) -> list[int]:
 def _read(
     read_rows: ReadRows, own_shards: list[int], num_rows: int, capacity: int, caller: str
 ) -> dict[int, Any]:
-    pieces = {}
+    pieces: dict[int, Any] = {}
+    first = described = None
     for shard in own_shards:
         start, stop = (min(end * capacity, num_rows) for end in (shard, shard + 1))
         piece, length = _host_tree(read_rows(start, stop), caller)
@@ -133,6 +134,17 @@ def _read(
             raise ValueError(
                 f"{caller}: the function must return the rows from start to stop, got {length} "
                 f"rows for start={start}, stop={stop}."
+            )
+        leaves, structure = jax.tree.flatten(piece)
+        kinds = structure, [(leaf.dtype, leaf.shape[1:]) for leaf in leaves]
+        if described is None:
+            first, described = start, kinds
+        if kinds != described:
+            raise ValueError(
+                f"{caller}: the function must return the same structure, dtypes and trailing "
+                f"shapes for all rows, got {jax.tree.map(type_of, pieces[own_shards[0]])} for "
+                f"start={first} and {jax.tree.map(type_of, piece)} for start={start}. Convert them "
+                "in the function."
             )
         pieces[shard] = piece
     return pieces

@@ -46,7 +46,8 @@ def make_mesh(
     Raises:
         ValueError: `num_devices` is not in `[1, number of devices]`, `hosts` does not divide it, or
             a host would share a process with another one.
-        TypeError: `num_devices` or `hosts` is not an integer.
+        TypeError: `num_devices` or `hosts` is not an integer, `axis_name` is not a name, or
+            `axis_type` not an `AxisType`.
 
     Example:
         >>> from jaxframes import shardings
@@ -55,6 +56,12 @@ def make_mesh(
         >>> dict(shardings.make_mesh(1, hosts=1).shape)
         {'hosts': 1, 'rows': 1}
     """
+    if not isinstance(axis_name, str):
+        raise TypeError(
+            f"make_mesh: axis_name must be one name, got {axis_name!r}. Make a mesh of several "
+            "axes with mesh_spec."
+        )
+    check_axis_type(axis_type, "make_mesh", "axis_type")
     devices = jax.devices()
     if num_devices is None:
         num_devices = len(devices)
@@ -97,6 +104,15 @@ def _mesh_of_hosts(devices: list[Device], hosts: int, axis_name: str, axis_type:
                     "a number of hosts that divides the number of processes."
                 )
     return Mesh(grid, (HOST_AXIS, axis_name), axis_types=(axis_type, axis_type))
+
+
+def check_axis_type(axis_type: Any, caller: str, name: str) -> None:
+    """Raises unless an argument is the type of a mesh axis."""
+    if not isinstance(axis_type, AxisType):
+        raise TypeError(
+            f"{caller}: {name} must be a jax.sharding.AxisType, got {axis_type!r}. Pass "
+            "AxisType.Auto or AxisType.Explicit."
+        )
 
 
 def check_mesh(mesh: Any, caller: str) -> None:

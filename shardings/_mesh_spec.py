@@ -6,10 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 
 import jax
+import numpy as np
 from jax.sharding import AxisType, Mesh
 
-from ._arguments import as_static_int
+from ._arguments import as_static_int, type_of
 from ._compat import Device
+from ._mesh import check_axis_type
 
 AxisTypes = AxisType | Mapping[str, AxisType]
 
@@ -35,6 +37,11 @@ class MeshSpec:
             raise ValueError(
                 f"mesh_spec: a mesh must have at least one axis, each with a name of its own, got "
                 f"{tuple(names)}."
+            )
+        if self.devices is not None and not self.devices:
+            raise ValueError(
+                "mesh_spec: a mesh must have at least one device, got none. Leave devices out for "
+                "all of them."
             )
         if self.devices is not None and len(set(self.devices)) < len(self.devices):
             raise ValueError(
@@ -121,7 +128,7 @@ def mesh_spec(
         A `MeshSpec`; `build()` makes the mesh.
 
     Raises:
-        TypeError: a size is not an integer.
+        TypeError: a size is not an integer, `devices` is not a list, or a type not an `AxisType`.
         ValueError: there is no axis, a size is less than one, or `axis_types` names another axis.
 
     Example:
@@ -138,7 +145,16 @@ def mesh_spec(
         (name, None if size is None else as_static_int(size, caller, name, 1))
         for name, size in sizes.items()
     )
-    types = {} if isinstance(axis_types, AxisType) else axis_types
+    if not isinstance(axis_types, Mapping):
+        check_axis_type(axis_types, caller, "axis_types")
+    types = axis_types if isinstance(axis_types, Mapping) else {}
+    for name, axis_type in types.items():
+        check_axis_type(axis_type, caller, f"the type of {name!r}")
+    if devices is not None and not isinstance(devices, Sequence | np.ndarray):
+        raise TypeError(
+            f"{caller}: devices must be a list of devices, got {type_of(devices)}. Pass for "
+            "example jax.devices()[:4]."
+        )
     unknown = [name for name in types if name not in sizes]
     if unknown:
         raise ValueError(

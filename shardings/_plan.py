@@ -9,8 +9,9 @@ from jax.sharding import PartitionSpec
 
 from ._arguments import as_static_int, did_you_mean, type_of
 from ._compat import MeshLike
+from ._mesh import check_mesh
 from ._rules import Rules
-from ._specs import check_axes
+from ._specs import as_spec, check_axes
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,7 +49,9 @@ class Plan:
         if self.tensor is not None:
             axis, rules = _pair(self.tensor, "tensor", "rules")
             pairs = rules.items() if isinstance(rules, Mapping) else rules
-            specs = tuple((str(glob), PartitionSpec(*spec)) for glob, spec in pairs)
+            specs = tuple(
+                (str(glob), as_spec(spec, "Plan", f"the spec of {glob!r}")) for glob, spec in pairs
+            )
             object.__setattr__(self, "tensor", (axis, specs))
         if self.pipeline is not None:
             axis, microbatches = _pair(self.pipeline, "pipeline", "microbatches")
@@ -95,6 +98,7 @@ class Plan:
             ValueError: the mesh lacks an axis of the plan or its rules, or `batch_rows` is not a
                 multiple of the number of data shards and microbatches.
         """
+        check_mesh(mesh, "Plan")
         for role, axis in self.axes.items():
             if axis not in mesh.axis_names:
                 raise ValueError(
@@ -187,6 +191,8 @@ def _listed(entry: Any) -> Any:
 def _check_keys(
     described: Mapping[str, Any], known: tuple[str, ...], what: str, are_needed: bool = False
 ) -> None:
+    if not isinstance(described, Mapping):
+        raise TypeError(f"Plan.from_dict: {what} must be a dict, got {type_of(described)}.")
     for key in described:
         if key not in known:
             raise ValueError(

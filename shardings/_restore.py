@@ -40,6 +40,7 @@ def restore(
     Raises:
         FileNotFoundError: there is no such checkpoint.
         ImportError: orbax-checkpoint is not installed.
+        TypeError: a JAX array of 64 bits without x64 mode.
         ValueError: structure, shapes or dtypes differ from those of the checkpoint, or a spec does
             not fit an array.
 
@@ -77,6 +78,12 @@ def restore(
             read[i] = node._read_checkpoint(folder / f"{i:05}")
             continue
         shape, dtype = _shape_of(node)
+        if shardings[i] is not None and jax.dtypes.canonicalize_dtype(dtype) != dtype:
+            raise TypeError(
+                f"{caller}: 64-bit arrays need JAX's x64 mode, got {_shown(saved[i])} at "
+                f'{nodes[i][0]}. Call jax.config.update("jax_enable_x64", True) first, or read a '
+                "NumPy array, without specs."
+            )
         if 0 in shape:
             empty = np.zeros(shape, dtype)
             array = empty if shardings[i] is None else jax.device_put(empty, shardings[i])
@@ -113,23 +120,27 @@ def _step_folder(folder: Path, step: int | None) -> Path:
 
 
 def _check_same(saved: list[dict[str, Any]], nodes: list[tuple[str, Any]], folder: Path) -> None:
-    by_path = {entry["path"]: entry for entry in saved}
+    there = [entry["path"] for entry in saved]
     wanted = [name for name, _ in nodes]
-    missing = [name for name in wanted if name not in by_path]
-    unknown = [name for name in by_path if name not in wanted]
-    if missing or unknown or list(by_path) != wanted:
+    if there != wanted:
+        missing = [name for name in wanted if name not in there]
+        unknown = [name for name in there if name not in wanted]
+        got = f"{_listed(missing)} beside it, and not {_listed(unknown)}"
+        if not (missing or unknown):
+            got = f"its leaves in the order {_listed(wanted)}, not {_listed(there)}"
         raise ValueError(
-            f"restore: like must have the structure of the checkpoint in {folder}, got "
-            f"{_listed(missing)} beside it, and not {_listed(unknown)}. Restore the whole tree, "
-            "and take or add parts afterwards."
+            f"restore: like must have the structure of the checkpoint in {folder}, got {got}. "
+            "Restore the whole tree, and take or add parts afterwards."
         )
-    for name, node in nodes:
-        entry = by_path[name]
+    for entry, (name, node) in zip(saved, nodes, strict=True):
         if isinstance(node, WritesItself):
             found = {"path": name, "type": type(node).__name__}
         else:
             shape, dtype = _shape_of(node)
             found = {"path": name, "shape": list(shape), "dtype": str(dtype)}
+            # The words of a key may also be read as such.
+            if "key" in entry:
+                found["key"] = str(jax.random.key_impl(node)) if is_key(node) else entry["key"]
         if entry != found:
             raise ValueError(
                 f"restore: {name} must be as in the checkpoint, {_shown(entry)}, got "
@@ -153,7 +164,8 @@ def _listed(names: list[str]) -> str:
 def _shown(entry: dict[str, Any]) -> str:
     if "type" in entry:
         return entry["type"]
-    return f"{entry['dtype']}[{','.join(map(str, entry['shape']))}]"
+    words = f"{entry['dtype']}[{','.join(map(str, entry['shape']))}]"
+    return f"{words} of a {entry['key']} key" if "key" in entry else words
 
 
 def _shardings_of(
@@ -184,4 +196,6 @@ def _like(array: Any, node: Any) -> Any:
     """A restored array as the kind of leaf that `like` has."""
     if is_key(node):
         return jax.random.wrap_key_data(array, impl=jax.random.key_impl(node))
+    if isinstance(node, np.generic):
+        return np.asarray(array)[()]
     return type(node)(array) if isinstance(node, (bool, int, float, complex)) else array

@@ -11,9 +11,9 @@ import jax
 import numpy as np
 from jax.sharding import NamedSharding, PartitionSpec
 
-from ._arguments import type_of
+from ._arguments import check_fits, type_of
 from ._compat import MeshLike
-from ._specs import SpecEntry, check_spec, named_leaves
+from ._specs import SpecEntry, as_spec, check_spec, named_leaves
 
 SpecLike = PartitionSpec | tuple[SpecEntry, ...]
 Rules = Mapping[str, SpecLike]
@@ -44,6 +44,7 @@ def match_specs(
         A pytree of the same structure with a `PartitionSpec` for each array.
 
     Raises:
+        TypeError: a pattern is not a string, or a spec is not a partition spec.
         ValueError: two different rules are equally specific for a path, a spec names another axis
             than the mesh has, has more entries than the array has axes, or a mesh axis does not
             divide an array axis.
@@ -67,6 +68,17 @@ def match_specs(
         raise TypeError(
             f"{caller}: rules must be partition specs by pattern, a dict, got {type_of(rules)}."
         )
+    for pattern in rules:
+        if not isinstance(pattern, str):
+            raise TypeError(
+                f"{caller}: the pattern of a rule must be a string, got {pattern!r}. Write the "
+                "path of an array, such as 'layers/0/w', or a glob."
+            )
+    specs_of = {
+        pattern: as_spec(spec, caller, f"the spec of {pattern!r}")
+        for pattern, spec in rules.items()
+    }
+    default = as_spec(default, caller, "default")
     leaves = named_leaves(tree)
     matched: set[str] = set()
     specs = []
@@ -74,7 +86,7 @@ def match_specs(
         matching = [pattern for pattern in rules if fnmatch.fnmatchcase(path, pattern)]
         matched.update(matching)
         shape = np.shape(leaf)
-        spec = _winner(path, matching, rules, default, caller) if shape else PartitionSpec()
+        spec = _winner(path, matching, specs_of, default, caller) if shape else PartitionSpec()
         check_spec(spec, shape, mesh, caller, path)
         specs.append(spec)
     _report_unmatched([pattern for pattern in rules if pattern not in matched], leaves, unmatched)
@@ -125,6 +137,7 @@ def place(tree: Any, mesh: MeshLike, specs: Any) -> Any:
         A pytree of the same structure with arrays on the mesh.
 
     Raises:
+        TypeError: a leaf is not an array of numbers, or its integers need x64 mode.
         ValueError: the structures differ, a spec names another axis than the mesh has, has more
             entries than the array has axes, or a mesh axis does not divide an array axis. All
             arrays are checked before the first is sent.
@@ -143,6 +156,7 @@ def place(tree: Any, mesh: MeshLike, specs: Any) -> Any:
     listed = _specs_of(tree, specs, caller)
     for (path, leaf), spec in zip(leaves, listed, strict=True):
         check_spec(spec, np.shape(leaf), mesh, caller, path or "tree")
+        check_fits(leaf, caller, path or "tree")
     placed = [
         jax.device_put(leaf, NamedSharding(mesh, spec))
         for (_, leaf), spec in zip(leaves, listed, strict=True)
@@ -182,13 +196,17 @@ def transformer_rules(axis: str = "model") -> dict[str, PartitionSpec]:
 
 
 def _winner(
-    path: str, matching: list[str], rules: Rules, default: SpecLike, caller: str
+    path: str,
+    matching: list[str],
+    rules: Mapping[str, PartitionSpec],
+    default: PartitionSpec,
+    caller: str,
 ) -> PartitionSpec:
     if not matching:
-        return PartitionSpec(*default)
+        return default
     most = max(map(_specificity, matching))
     best = [pattern for pattern in matching if _specificity(pattern) == most]
-    specs = {PartitionSpec(*rules[pattern]) for pattern in best}
+    specs = {rules[pattern] for pattern in best}
     if len(specs) > 1:
         raise ValueError(
             f"{caller}: one rule must be the most specific for {path}, got equally specific rules "

@@ -5,6 +5,7 @@ import math
 from typing import Any
 
 import jax
+import numpy as np
 from jax.sharding import NamedSharding, PartitionSpec
 
 from ._arguments import did_you_mean
@@ -69,7 +70,7 @@ def constrain(x: Any, *spec: SpecEntry, mesh: MeshLike | None = None) -> Any:
             )
     partition = PartitionSpec(*spec)
     for path, leaf in named_leaves(x):
-        check_spec(partition, leaf.shape, mesh, caller, path or "x")
+        check_spec(partition, np.shape(leaf), mesh, caller, path or "x")
     sharding = NamedSharding(mesh, partition)
     if has_explicit_axes(mesh, axes_of(partition)):
         return jax.tree.map(lambda leaf: jax.sharding.reshard(leaf, sharding), x)
@@ -94,11 +95,24 @@ def shown(spec: PartitionSpec) -> str:
     return f"P({', '.join(map(repr, spec))})"
 
 
+def as_spec(spec: Any, caller: str, name: str) -> PartitionSpec:
+    """Checks that a rule's spec is a partition spec, or a tuple of its entries."""
+    if not isinstance(spec, (PartitionSpec, tuple, list)):
+        wanted = f"P({spec!r})" if isinstance(spec, str) else "P() for whole arrays"
+        raise TypeError(f"{caller}: {name} must be a partition spec, got {spec!r}. Write {wanted}.")
+    return PartitionSpec(*spec)
+
+
 def check_axes(spec: PartitionSpec, mesh: MeshLike, caller: str, name: str) -> None:
     """Checks that a spec names axes of the mesh, each once."""
     check_mesh(mesh, caller)
     axes = axes_of(spec)
     for axis in axes:
+        if isinstance(axis, PartitionSpec):
+            raise TypeError(
+                f"{caller}: {name} must consist of mesh axes, got a partition spec, {shown(axis)}, "
+                "among them. Pass its entries, *spec."
+            )
         if axis not in mesh.axis_names:
             raise ValueError(
                 f"{caller}: {name} must name axes of the mesh, {tuple(mesh.axis_names)}, got "

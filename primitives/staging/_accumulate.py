@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mean gradients over the microbatches of a batch."""
 
+import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -8,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from ...shardings._compat import as_varying, explicit_sharding, varying_axes
-from ..contract._arguments import as_array, as_static_int, num_rows_of
+from ..contract._arguments import as_array, as_static_int, num_rows_of, type_of
 from ..contract._typing import Array, PyTree
 
 Gradients = TypeVar("Gradients")
@@ -37,8 +38,10 @@ def accumulate(
         dtypes.
 
     Raises:
-        ValueError: `steps` does not divide the rows of `batch`, or their numbers differ.
-        TypeError: `steps` is traced or not an integer, or `grad_fn` returns integers or bools.
+        ValueError: `steps` does not divide the rows of `batch`, or their numbers differ; or the
+            shards of a batch on Explicit axes do not divide the rows of a microbatch.
+        TypeError: `steps` is traced or not an integer, `grad_fn` is not callable, or it returns
+            integers or bools.
 
     Cost:
         The work of `grad_fn` on the whole batch; its temporary memory for one microbatch, and one
@@ -65,6 +68,11 @@ def accumulate(
         >>> float(staging.accumulate(lambda params, rows: jnp.mean(params * rows), 1.0, rows, 2))
         2.5
     """
+    if not callable(grad_fn):
+        raise TypeError(
+            f"accumulate: grad_fn must be callable, got {type_of(grad_fn)}. Pass jax.grad of a "
+            "mean loss."
+        )
     steps = as_static_int(steps, "accumulate", "steps", lowest=1)
     batch = jax.tree.map(_as_leaf, batch)
     num_rows = num_rows_of(batch, "accumulate", "batch")
@@ -75,6 +83,9 @@ def accumulate(
             f"accumulate: steps must divide the {num_rows} rows of batch, got {steps}. "
             f"Take steps={nearest}, or pad the batch to {-(-num_rows // steps) * steps} rows."
         )
+
+    for leaf in jax.tree.leaves(batch):
+        _check_shards(leaf, num_rows, steps)
 
     def split(leaf: Array) -> Array:
         return leaf.reshape(num_rows // steps, steps, *leaf.shape[1:])
@@ -88,7 +99,7 @@ def accumulate(
     def add(sums: Any, step: Array) -> tuple[Any, None]:
         result = result_of(step)
         return jax.tree.map(
-            lambda total, leaf: total + leaf.astype(total.dtype), sums, result
+            lambda total, leaf: total + jnp.asarray(leaf, total.dtype), sums, result
         ), None
 
     rows = jax.tree.map(split, batch)
@@ -100,6 +111,20 @@ def accumulate(
 def _as_leaf(leaf: Any) -> Array:
     # Of JAX's own arrays any dtype can be split, random keys included.
     return leaf if isinstance(leaf, jax.Array) else as_array(leaf, "accumulate", "batch")
+
+
+def _check_shards(leaf: Array, num_rows: int, steps: int) -> None:
+    """Checks that the shards of explicit rows divide a microbatch."""
+    sharding = explicit_sharding(leaf)
+    if sharding is None or sharding.spec[0] is None:
+        return
+    shards = num_rows // sharding.shard_shape(leaf.shape)[0]
+    if num_rows // steps % shards:
+        raise ValueError(
+            f"accumulate: the {shards} shards of batch must divide the rows of a microbatch, got "
+            f"{num_rows // steps} rows in each of {steps} steps, and batch {type_of(leaf)}. Take "
+            f"steps={math.gcd(steps, num_rows // shards)}, or shard the batch over fewer devices."
+        )
 
 
 def _accumulators(types: Any) -> Any:

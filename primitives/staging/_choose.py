@@ -7,8 +7,8 @@ from typing import Any, Generic, Literal, TypeVar
 import jax
 
 from ..contract._arguments import type_of
-from ._compiled_step import TRACING_ERRORS
 from ._measure import check_concrete, copied, seconds_of
+from ._refusals import is_of_tracing
 
 Result = TypeVar("Result")
 
@@ -90,7 +90,9 @@ def choose(fn: Callable[..., Result], args: Sequence[Any]) -> Chosen[Result]:
     eager_seconds = _warm_seconds(eager, args)
     try:
         compiled_seconds = _warm_seconds(compiled, args)
-    except TRACING_ERRORS:
+    except Exception as error:
+        if not is_of_tracing(error):
+            raise
         compiled_seconds = None
     return Chosen(eager, compiled, eager_seconds, compiled_seconds)
 

@@ -4,7 +4,8 @@
 import functools
 import inspect
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from types import MethodType
 from typing import Any, Generic, Literal, ParamSpec, TypeVar
 
 import jax
@@ -14,18 +15,10 @@ from ..contract._arguments import type_of
 from ._differences import largest_difference
 from ._frozen import frozen_argument, thaw
 from ._measure import copied
+from ._refusals import explain, is_of_tracing
 
 Params = ParamSpec("Params")
 Result = TypeVar("Result")
-
-# What JAX raises if a Python program depends on traced values. Another error says that the program
-# is wrong, and its eager run would raise it too.
-TRACING_ERRORS = (
-    jax.errors.ConcretizationTypeError,
-    jax.errors.TracerArrayConversionError,
-    jax.errors.TracerIntegerConversionError,
-    jax.errors.NonConcreteBooleanIndexError,
-)
 
 
 class CompiledStep(Generic[Params, Result]):
@@ -72,16 +65,20 @@ class CompiledStep(Generic[Params, Result]):
                     kwargs[name] = thaw(kwargs[name])
             return function(*thawed, **kwargs)
 
-        donated = self._donated_names
+        donated, by_position = self._donated_names, _positional_only(function)
         return jax.jit(
             traced,
             static_argnums=tuple(position for position, _ in self._static_positions),
-            static_argnames=self._static_names,
+            static_argnames=[name for name in self._static_names if name not in by_position],
             donate_argnums=tuple(
                 self._positions[name] for name in donated if name in self._positions
             ),
-            donate_argnames=donated,
+            donate_argnames=[name for name in donated if name not in by_position],
         )
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        """As a method of a class: the step of an instance, which is its first argument."""
+        return self if instance is None else MethodType(self, instance)
 
     def __call__(self, *args: Params.args, **kwargs: Params.kwargs) -> Result:
         if self.mode == "eager":
@@ -94,16 +91,16 @@ class CompiledStep(Generic[Params, Result]):
             raise
         try:
             return self._jitted(*frozen, **frozen_keywords)
-        except TRACING_ERRORS as error:
+        except (TypeError, IndexError, ValueError, RuntimeError) as error:
+            if not is_of_tracing(error):
+                explain(error, self._named_arrays(args, kwargs), self._donated_names)
+                raise
             if self._on_unsupported == "eager":
                 return self._run_eagerly(error, *args, **kwargs)
             error.add_note(
                 "compiled_step: name the argument that the program depends on in static, or pass "
                 'on_unsupported="eager".'
             )
-            raise
-        except TypeError as error:
-            self._explain(error, args, kwargs)
             raise
 
     def check(self, *args: Params.args, **kwargs: Params.kwargs) -> float:
@@ -161,23 +158,14 @@ class CompiledStep(Generic[Params, Result]):
         )
         return result
 
-    def _explain(self, error: TypeError, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Raises a clearer error if JAX refused an argument because it is not an array."""
+    def _named_arrays(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """The arguments that are not static, by name."""
         static = {position for position, _ in self._static_positions}
         names = {position: name for name, position in _positions(self._function).items()}
         given = {
             names.get(i, f"argument {i}"): arg for i, arg in enumerate(args) if i not in static
         }
-        given |= {name: arg for name, arg in kwargs.items() if name not in self._static_names}
-        for name, argument in given.items():
-            for path, leaf in jax.tree_util.tree_leaves_with_path(argument):
-                try:
-                    jax.typeof(leaf)
-                except TypeError:
-                    raise TypeError(
-                        f"compiled_step: {name} must consist of arrays, got {type_of(leaf)} at "
-                        f"{name}{jax.tree_util.keystr(path)}. Name {name} in static."
-                    ) from error
+        return given | {name: arg for name, arg in kwargs.items() if name not in self._static_names}
 
 
 def compiled_step(
@@ -250,7 +238,13 @@ def compiled_step(
 
 def _names(fn: Callable[..., Any], names: str | Sequence[str], argument: str) -> tuple[str, ...]:
     """Checks that names are those of arguments of a function."""
-    names = (names,) if isinstance(names, str) else tuple(names)
+    names = (names,) if isinstance(names, str) else names
+    if not isinstance(names, Iterable) or not all(isinstance(name, str) for name in names):
+        raise TypeError(
+            f"compiled_step: {argument} must be a name or a list of names, got {names!r}. Pass the "
+            "names of arguments, not their positions."
+        )
+    names = tuple(names)
     if not names:
         return names
     parameters = _parameters(fn)
@@ -273,6 +267,10 @@ def _positions(fn: Callable[..., Any]) -> dict[str, int]:
         inspect.Parameter.POSITIONAL_OR_KEYWORD,
     )
     return {p.name: i for i, p in enumerate(_parameters(fn)) if p.kind in by_position}
+
+
+def _positional_only(fn: Callable[..., Any]) -> set[str]:
+    return {p.name for p in _parameters(fn) if p.kind is p.POSITIONAL_ONLY}
 
 
 def _parameters(fn: Callable[..., Any]) -> list[inspect.Parameter]:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nested Python objects as hashable keys, and back."""
 
+import dataclasses
+import functools
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
@@ -67,9 +69,10 @@ def freeze(obj: Any) -> Frozen:
 
     Guarantees:
         `thaw(freeze(obj)) == obj`, with the same types. Objects with equal content have equal keys.
-        `1`, `True` and `1.0` have different keys, as have `0.0` and `-0.0`; all NaNs of Python are
-        equal. The order of a dict is part of its key, because a program may depend on it; the order
-        of a set is not. Leaves of other types count as equal where `==` says so.
+        `1`, `True` and `1.0` have different keys, as have `0.0` and `-0.0`, in the fields of a
+        frozen dataclass too; all NaNs of Python are equal. The order of a dict is part of its key,
+        because a program may depend on it; the order of a set is not. Leaves of other types count
+        as equal where `==` says so.
 
     Example:
         >>> from jaxframes.primitives import staging
@@ -162,7 +165,28 @@ def _key(value: Any) -> Any:
         return kind, value.tobytes()
     if _is_named_tuple(kind):
         return (kind, *map(_key, value))
+    if dataclasses.is_dataclass(kind):
+        # Its own `==` takes 1, True and 1.0 for the same.
+        return kind, value, *(_field_key(value, name) for name in _compared(kind))
     return kind, value
+
+
+@functools.cache
+def _compared(kind: type) -> tuple[str, ...]:
+    """Names of the fields of a dataclass that its `==` compares."""
+    if kind.__eq__ is object.__eq__:
+        return ()
+    return tuple(field.name for field in dataclasses.fields(kind) if field.compare)
+
+
+def _field_key(value: Any, name: str) -> Any:
+    """The key of a field; None for one that only the hash of its dataclass knows to leave out."""
+    key = _key(getattr(value, name))
+    try:
+        hash(key)
+    except TypeError:
+        return None
+    return key
 
 
 def _keys(values: Collection[Any]) -> Iterable[Any]:

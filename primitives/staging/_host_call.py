@@ -11,9 +11,10 @@ import jax
 import numpy as np
 
 from ..contract._arguments import fits, type_of
-from ._result_cache import ResultCache
+from ._result_cache import ResultCache, identity_of
 
 _Index = tuple[int, ...]
+_NUMBERS = (bool, int, float, complex)
 # In place of the position of an item that failed.
 NO_ERROR = np.iinfo(np.int32).max
 
@@ -55,10 +56,10 @@ class HostCall:
     messages: dict[int, str] = dataclasses.field(default_factory=dict)
 
     def _identity(self) -> tuple[Any, ...]:
-        # Functions by identity, because a callable object need not be hashable.
         others = self.item_tree, self.out_types, self.out_tree
         numbers = self.num_items, self.num_workers, self.chunk
-        return id(self.fn), id(self.cache), *others, *numbers
+        cache = None if self.cache is None else self.cache.identity
+        return identity_of(self.fn), cache, *others, *numbers
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, HostCall) and self._identity() == other._identity()
@@ -144,7 +145,16 @@ class HostCall:
 
     def _checked(self, value: Any, place: _Index) -> list[Any]:
         """The arrays of a result, which must have the types that `out` promises."""
-        leaves, tree = jax.tree.flatten(value)
+        try:
+            leaves, tree = jax.tree.flatten(value)
+            leaves = [leaf if type(leaf) in _NUMBERS else np.asarray(leaf) for leaf in leaves]
+        except Exception as error:
+            raise ItemError(
+                place,
+                f"host_map: fn must return arrays and numbers, got {type_of(value)} on item "
+                f"{_spelled(place)}, which raised {type(error).__name__}: {error}. Convert what fn "
+                "returns.",
+            ) from error
         if tree != self.out_tree:
             raise ItemError(
                 place,
@@ -155,14 +165,11 @@ class HostCall:
 
     def _checked_leaf(self, position: int, leaf: Any, place: _Index) -> Any:
         kind = self.out_types[position]
-        if type(leaf) in (bool, int, float, complex):
+        if type(leaf) in _NUMBERS:
             if not kind.shape and fits(leaf, kind.dtype):
                 return leaf
-        else:
-            array = np.asarray(leaf)
-            if array.shape == kind.shape and array.dtype == kind.dtype:
-                return array
-            leaf = array
+        elif leaf.shape == kind.shape and leaf.dtype == kind.dtype:
+            return leaf
         paths = [
             path
             for path, _ in jax.tree_util.tree_leaves_with_path(

@@ -4,6 +4,7 @@
 import threading
 from collections.abc import Callable, Hashable, MutableMapping
 from concurrent.futures import Future
+from types import MethodType
 from typing import Any
 
 import jax
@@ -15,6 +16,8 @@ class ResultCache:
 
     def __init__(self, results: MutableMapping[Any, Any], key: Callable[[Any], Hashable] | None):
         self._results = results
+        # Caches of one mapping and one function of keys stand for each other.
+        self.identity = id(results), identity_of(key)
         self._key = key or bytes_of
         self._lock = threading.Lock()
         self._in_flight: dict[Hashable, Future[Any]] = {}
@@ -32,7 +35,8 @@ class ResultCache:
         if not is_first:
             return future.result()
         try:
-            value = function(x)
+            # A copy, because `function` may fill one buffer again and again, or return its item.
+            value = jax.tree.map(_copied, function(x))
         except BaseException as error:
             with self._lock:
                 del self._in_flight[key]
@@ -43,6 +47,20 @@ class ResultCache:
             del self._in_flight[key]
         future.set_result(value)
         return value
+
+
+def identity_of(function: Any) -> Hashable:
+    """A function by identity, because a callable object need not be hashable.
+
+    Each look-up of a method gives a new object, so a method counts by its object and its function.
+    """
+    if isinstance(function, MethodType):
+        return id(function.__self__), id(function.__func__)
+    return id(function)
+
+
+def _copied(leaf: Any) -> Any:
+    return leaf.copy() if isinstance(leaf, np.ndarray) else leaf
 
 
 def bytes_of(x: Any) -> Hashable:

@@ -107,6 +107,27 @@ def test_a_function_returns_what_it_was_asked_for():
         shardings.host_rows(lambda start, stop: table(0, 4), shardings.make_mesh(2), num_rows=5)
 
 
+@pytest.mark.parametrize(
+    ("rows_of", "got"),
+    [
+        (lambda start, ids: ids.astype(np.float32 if start else np.int32), "float32[2]"),
+        (lambda start, ids: ids[:, None] if start else ids, "int32[2,1]"),
+        (lambda start, ids: {"id": ids} if start else ids, "{'id': 'int32[2]'}"),
+    ],
+)
+def test_a_function_returns_rows_of_one_kind(rows_of, got):
+    message = (
+        "host_rows: the function must return the same structure, dtypes and trailing shapes for "
+        f"all rows, got int32[2] for start=0 and {got} for start=2. Convert them in the function."
+    )
+    with raises(ValueError, message):
+        shardings.host_rows(
+            lambda start, stop: rows_of(start, np.arange(start, stop, dtype=np.int32)),
+            shardings.make_mesh(2),
+            num_rows=4,
+        )
+
+
 def test_capacity_holds_the_rows():
     message = (
         "host_rows: 9 rows do not fit 4 shards with a capacity of 2. "

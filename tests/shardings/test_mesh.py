@@ -125,6 +125,22 @@ def test_num_devices_is_an_integer():
         shardings.make_mesh(2.0)  # pyright: ignore[reportArgumentType]
 
 
+@pytest.mark.checks_arguments
+def test_the_axis_has_one_name_and_a_type():
+    message = (
+        "make_mesh: axis_name must be one name, got ('a', 'b'). Make a mesh of several axes with "
+        "mesh_spec."
+    )
+    with raises(TypeError, message):
+        shardings.make_mesh(2, ("a", "b"))  # pyright: ignore[reportArgumentType]
+    message = (
+        "make_mesh: axis_type must be a jax.sharding.AxisType, got 'auto'. Pass AxisType.Auto or "
+        "AxisType.Explicit."
+    )
+    with raises(TypeError, message):
+        shardings.make_mesh(2, axis_type="auto")  # pyright: ignore[reportArgumentType]
+
+
 @pytest.mark.parametrize("axis", ["columns", ("rows", "columns"), ()])
 def test_axes_are_those_of_the_mesh(axis):
     message = (

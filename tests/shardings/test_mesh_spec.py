@@ -133,6 +133,40 @@ def test_errors(call, message):
         call()
 
 
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        (
+            {"devices": 3},
+            TypeError,
+            "mesh_spec: devices must be a list of devices, got int. Pass for example "
+            "jax.devices()[:4].",
+        ),
+        (
+            {"devices": []},
+            ValueError,
+            "mesh_spec: a mesh must have at least one device, got none. Leave devices out for all "
+            "of them.",
+        ),
+        (
+            {"axis_types": "auto"},
+            TypeError,
+            "mesh_spec: axis_types must be a jax.sharding.AxisType, got 'auto'. Pass AxisType.Auto "
+            "or AxisType.Explicit.",
+        ),
+        (
+            {"axis_types": {"data": "auto"}},
+            TypeError,
+            "mesh_spec: the type of 'data' must be a jax.sharding.AxisType, got 'auto'. Pass "
+            "AxisType.Auto or AxisType.Explicit.",
+        ),
+    ],
+)
+def test_options_of_another_form(options, error, message):
+    with pytest.raises(error, match=f"^{re.escape(message)}$"):
+        shardings.mesh_spec(data=None, **options)
+
+
 @pytest.mark.parametrize("axis", ["data", "model", ("data", "model"), ("model", "data")])
 def test_size_and_rank_are_those_of_jax(axis):
     mesh = shardings.mesh_spec(data=2, model=2, devices=jax.devices()[:4]).build()

@@ -89,6 +89,19 @@ def test_it_is_described():
             "got 24. Take 32 rows.",
         ),
         (
+            lambda: shardings.Plan(tensor=("model", {"*wq": "model"})),
+            "Plan: the spec of '*wq' must be a partition spec, got 'model'. Write P('model').",
+        ),
+        (
+            lambda: PLANS[-1].validate(None),
+            "Plan: mesh must be a jax.sharding.Mesh, got NoneType. Make one with "
+            "jaxframes.shardings.make_mesh().",
+        ),
+        (
+            lambda: shardings.Plan.from_dict(None),
+            "Plan.from_dict: a plan must be a dict, got NoneType.",
+        ),
+        (
             lambda: shardings.Plan.from_dict({"dat": "data"}),
             "Plan.from_dict: the keys of a plan must be among ('data', 'tensor', 'pipeline'), got "
             "'dat'. Did you mean 'data'?",

@@ -237,3 +237,57 @@ def test_rules_must_be_a_dict():
     rules = [("*", P())]
     with pytest.raises(TypeError, match="match_specs: rules must be partition specs by pattern, a"):
         shardings.match_specs(rules, {"w": np.ones(4)})
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: shardings.match_specs({"*w": "data"}, TREE),
+            "match_specs: the spec of '*w' must be a partition spec, got 'data'. Write P('data').",
+        ),
+        (
+            lambda: shardings.match_specs({"*w": None}, TREE),
+            "match_specs: the spec of '*w' must be a partition spec, got None. Write P() for whole "
+            "arrays.",
+        ),
+        (
+            lambda: shardings.match_specs({}, TREE, default="data"),
+            "match_specs: default must be a partition spec, got 'data'. Write P('data').",
+        ),
+        (
+            lambda: shardings.match_specs({3: P()}, TREE),
+            "match_specs: the pattern of a rule must be a string, got 3. Write the path of an "
+            "array, such as 'layers/0/w', or a glob.",
+        ),
+        (
+            lambda: shardings.named(mesh(), P("data")),
+            "named: spec must consist of mesh axes, got a partition spec, P('data'), among them. "
+            "Pass its entries, *spec.",
+        ),
+        (
+            lambda: shardings.place({"name": np.array(["x"])}, mesh(), P()),
+            "place: name must be an array of numbers, got <U1[1]. Encode it as integers first, or "
+            "keep it out of the tree.",
+        ),
+    ],
+)
+def test_what_is_no_spec_or_array(call, message):
+    with pytest.raises(TypeError, match=f"^{re.escape(message)}$"):
+        call()
+
+
+@pytest.mark.parametrize("value", [2**40, -(2**31) - 1])
+def test_integers_are_not_wrapped_around(x64_off, value):
+    message = (
+        "place: integers that need 64 bits need JAX's x64 mode, got int64[2] at step. Call "
+        'jax.config.update("jax_enable_x64", True) first.'
+    )
+    with pytest.raises(TypeError, match=f"^{re.escape(message)}$"):
+        shardings.place({"step": np.array([0, value])}, mesh(), P())
+    placed = shardings.place({"step": np.array([0, 2**31 - 1])}, mesh(), P())
+    assert placed["step"].tolist() == [0, 2**31 - 1]
+
+
+def test_a_number_can_be_constrained():
+    assert float(shardings.constrain(3.0, mesh=mesh())) == 3.0

@@ -132,6 +132,10 @@ def test_a_sharded_batch_stays_in_place(axis_type):
     assert "collective-permute" not in program
 
 
+def test_a_python_number_has_a_mean():
+    assert float(accumulate(lambda _, rows: 1.5, None, np.arange(4), 2)) == 1.5
+
+
 def test_is_differentiable():
     params, batch = problem(dtype=np.float64)
 
@@ -166,6 +170,31 @@ def test_is_differentiable():
 def test_steps_divide_the_batch(rows, steps, message):
     with raises(ValueError, message):
         accumulate(grad, *problem(rows), steps)
+
+
+@pytest.mark.parametrize(("rows", "steps", "fits"), [(8, 4, 2), (12, 2, 1), (24, 4, 2)])
+def test_explicit_shards_divide_a_microbatch(rows, steps, fits):
+    params, batch = problem(rows)
+    mesh = shardings.make_mesh(4, axis_type=AxisType.Explicit)
+    placed = jax.device_put(batch, shardings.row_sharded(mesh))
+    with jax.sharding.set_mesh(mesh):
+        message = (
+            "accumulate: the 4 shards of batch must divide the rows of a microbatch, got "
+            f"{rows // steps} rows in each of {steps} steps, and batch float32[{rows}@rows,3]. "
+            f"Take steps={fits}, or shard the batch over fewer devices."
+        )
+        with raises(ValueError, message):
+            accumulate(grad, params, placed, steps)
+        params = jax.device_put(params, shardings.replicated(mesh))
+        result = jax.jit(accumulate, static_argnums=(0, 3))(grad, params, placed, fits)
+    assert_close(result, grad(jax.device_get(params), batch))
+
+
+@pytest.mark.checks_arguments
+def test_only_a_function_has_a_mean():
+    message = "accumulate: grad_fn must be callable, got float. Pass jax.grad of a mean loss."
+    with raises(TypeError, message):
+        accumulate(1.0, None, np.arange(4), 2)
 
 
 @pytest.mark.checks_arguments

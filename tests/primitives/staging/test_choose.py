@@ -60,6 +60,12 @@ def test_what_cannot_be_traced_stays_eager():
     np.testing.assert_array_equal(chosen(jnp.asarray(X)), [1, 2])
 
 
+def test_a_shape_of_a_traced_number_stays_eager():
+    chosen = choose(lambda n: jnp.zeros(n), [3])
+    assert chosen.mode == "eager"
+    assert chosen(2).shape == (2,)
+
+
 def test_donated_arguments_stay_with_the_caller():
     x = jnp.asarray(X)
     choose(compiled_step(lambda x: x + 1, donate="x"), [x])

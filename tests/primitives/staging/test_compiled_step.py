@@ -79,6 +79,35 @@ def test_a_partial_function_can_be_compiled():
     np.testing.assert_array_equal(compiled(X, config_of()), step(X, config_of(), shift=1.0))
 
 
+def test_arguments_by_position_only_can_be_static_and_donated():
+    compiled = compiled_step(lambda x, config, /: x * config["scale"], static="config", donate="x")
+    x = jnp.asarray(X)
+    np.testing.assert_array_equal(compiled(x, {"scale": 3}), 3 * X)
+    assert x.is_deleted()
+
+
+class Scaled:
+    def __init__(self, scale):
+        self.scale = scale
+
+    @functools.partial(compiled_step, static=("self", "config"))
+    def step(self, x, config):
+        return x * self.scale * config["scale"]
+
+    @compiled_step
+    def unnamed(self, x):
+        return x
+
+
+def test_a_method_is_the_step_of_its_object():
+    for scaled in (Scaled(2), Scaled(5)):
+        np.testing.assert_array_equal(scaled.step(X, {"scale": 3}), X * scaled.scale * 3)
+    assert Scaled.step.num_traces == 2
+    message = "compiled_step: self must consist of arrays, got Scaled at self. Name self in static."
+    with raises(TypeError, message):
+        Scaled(2).unnamed(X)
+
+
 def test_it_works_inside_transformations():
     compiled = compiled_step(step, static="config")
     expected = step(X, config_of())
@@ -96,6 +125,40 @@ def test_donated_buffers_are_gone():
     by_keyword = jnp.zeros(3)
     compiled(state=by_keyword, x=x, n=[2])
     assert by_keyword.is_deleted()
+
+
+def test_an_array_that_was_donated_is_named():
+    compiled = compiled_step(lambda state, x: {"w": state["w"] + x}, donate="state")
+    state = {"w": jnp.asarray(X)}
+    compiled(state, X)
+    message = (
+        "compiled_step: arrays must not be donated or deleted, got float64[3] at state['w']. Pass "
+        "what the step returned, or a copy from before the donation."
+    )
+    with raises(ValueError, message.replace("float64", str(state["w"].dtype))):
+        compiled(state, X)
+
+
+def test_an_array_is_donated_once():
+    compiled = compiled_step(lambda state: jax.tree.map(jnp.negative, state), donate="state")
+    x = jnp.ones(3, jnp.float32)
+    message = (
+        "compiled_step: donated arrays must differ, got the same float32[3] at state['a'] and "
+        "state['b']. Copy one of them first, with jnp.copy."
+    )
+    with raises(ValueError, message):
+        compiled({"a": x, "b": x})
+
+
+def test_an_error_while_running_is_not_taken_for_a_donated_argument():
+    def fail(x):
+        raise OSError("no simulator")
+
+    def step(x):
+        return jax.pure_callback(fail, jax.ShapeDtypeStruct(x.shape, x.dtype), x)
+
+    with pytest.raises(Exception, match="no simulator"):
+        jax.block_until_ready(compiled_step(step, donate="x")(jnp.ones(3)))
 
 
 def test_lowering_takes_the_same_arguments():
@@ -116,6 +179,7 @@ UNTRACEABLE = {
     "integer": lambda x: jnp.asarray(range(10)[x[0].astype(int)] + 1),
     "mask": lambda x: x[x > 0],
     "float": lambda x: jnp.asarray(float(x[0])),
+    "shape": lambda x: jnp.zeros(x[0].astype(int)),
 }
 
 
@@ -264,6 +328,17 @@ def test_the_check_allows_rounding_and_no_other_integer():
 def test_wrong_settings(settings, message):
     with raises(ValueError, message):
         compiled_step(step, **settings)
+
+
+@pytest.mark.checks_arguments
+@pytest.mark.parametrize("names", [0, (0,), None])
+def test_arguments_are_named(names):
+    message = (
+        f"compiled_step: static must be a name or a list of names, got {names!r}. Pass the names "
+        "of arguments, not their positions."
+    )
+    with raises(TypeError, message):
+        compiled_step(step, static=names)
 
 
 @pytest.mark.checks_arguments

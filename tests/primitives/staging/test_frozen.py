@@ -2,6 +2,7 @@
 """`freeze` and `thaw`."""
 
 import collections
+import dataclasses
 import enum
 import pickle
 import re
@@ -17,6 +18,22 @@ from hypothesis import strategies as st
 from jaxframes.primitives.staging import Frozen, freeze, thaw
 
 Point = collections.namedtuple("Point", ["x", "y"])
+
+
+@dataclasses.dataclass(frozen=True)
+class Config:
+    scale: object
+
+
+@dataclasses.dataclass(frozen=True)
+class Table:
+    values: np.ndarray
+
+    def __eq__(self, other):
+        return np.array_equal(self.values, other.values)
+
+    def __hash__(self):
+        return hash(self.values.tobytes())
 
 
 class Level(enum.IntEnum):
@@ -97,6 +114,10 @@ def test_keys_are_equal_exactly_where_the_content_is(one, other):
         (1, np.int64(1)),
         (1, Level.LOW),
         (np.float32(0.0), np.float32(-0.0)),
+        (Config(1), Config(True)),
+        (Config(1), Config(1.0)),
+        (Config(0.0), Config(-0.0)),
+        (Config((1, Config(2))), Config((1, Config(2.0)))),
         ("a", b"a"),
         ("a", np.str_("a")),
         ([1], (1,)),
@@ -119,6 +140,13 @@ def test_sets_have_no_order_and_nans_are_equal():
     assert freeze({8, 16, 0}) == freeze({0, 16, 8})
     assert freeze(float("nan")) == freeze(-float("nan"))
     assert freeze([float("nan")]) == freeze([float("nan")])
+
+
+def test_a_dataclass_of_equal_content_has_an_equal_key_and_its_own_equality_counts():
+    assert freeze(Config((1, "a"))) == freeze(Config((1, "a")))
+    assert thaw(freeze([Config(1.0)])) == [Config(1.0)]
+    assert freeze(Table(np.arange(3))) == freeze(Table(np.arange(3)))
+    assert freeze(Table(np.arange(3))) != freeze(Table(np.arange(4)))
 
 
 def test_frozen_objects_do_not_follow_changes():

@@ -240,7 +240,33 @@ def test_eager_calls_of_one_function_share_a_program(options):
         host_map(Recorded(), xs, fn.out, **options)
 
 
+@pytest.mark.parametrize("options", [{}, {"workers": 2}, {"strategy": "mesh", "workers": 4}])
+def test_calls_of_one_method_or_cache_share_a_program(options):
+    fn, xs, cache, key = Recorded(), items(3), {}, lambda item: int(item["id"])
+    run = lambda: (  # noqa: E731
+        host_map(fn.__call__, xs, fn.out, **options),
+        host_map(fn, xs, fn.out, cache=cache, key=key, **options),
+    )
+    run()
+    with no_retrace():
+        run()
+    with pytest.raises(RetraceError), no_retrace():
+        host_map(fn, xs, fn.out, cache={}, key=key, **options)
+
+
 # Cache
+
+
+def test_the_cache_keeps_values_of_a_function_that_fills_one_buffer():
+    buffer, cache, xs = np.zeros(2, np.float32), {}, np.arange(6, dtype=np.float32).reshape(3, 2)
+
+    def fill(x):
+        buffer[:] = 2 * x
+        return buffer
+
+    for _ in range(2):
+        result = host_map(fill, xs, jax.ShapeDtypeStruct((2,), np.float32), cache=cache)
+        np.testing.assert_array_equal(result, 2 * xs)
 
 
 @pytest.mark.parametrize(
@@ -451,6 +477,24 @@ def test_another_result_than_promised(value, message):
     out = {"y": jax.ShapeDtypeStruct((3,), np.float32)}
     with fails(message):
         jax.block_until_ready(host_map(lambda x: value, np.arange(2), out))
+
+
+class Unreadable:
+    def __array__(self, *args, **kwargs):
+        raise LookupError("no array")
+
+
+@pytest.mark.parametrize("strategy", ["sequential", "mesh"])
+def test_a_result_that_cannot_be_read_names_the_item(strategy):
+    out = jax.ShapeDtypeStruct((), np.float32)
+    message = (
+        "host_map: fn must return arrays and numbers, got Unreadable on item 0, which raised "
+        "LookupError: no array. Convert what fn returns."
+    )
+    with fails(message):
+        jax.block_until_ready(
+            host_map(lambda x: Unreadable(), np.arange(8), out, strategy=strategy)
+        )
 
 
 def test_a_python_number_that_does_not_fit():
