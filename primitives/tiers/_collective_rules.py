@@ -68,7 +68,7 @@ class _ReduceScatter(NamedTuple):
     is_tiled: bool
 
     def __call__(self, arrays: list[HostArray]) -> Sequence[HostArray]:
-        pieces = np.split(functools.reduce(np.add, arrays), len(arrays), self.axis)
+        pieces = np.split(_total(arrays), len(arrays), self.axis)
         return pieces if self.is_tiled else [piece.squeeze(self.axis) for piece in pieces]
 
 
@@ -127,18 +127,39 @@ class _AxisIndex(NamedTuple):
 
 def _largest(arrays: list[HostArray]) -> HostArray:
     """The first one of the largest, as XLA finds it: a NaN is never larger."""
-    none = np.full_like(arrays[0], -np.inf) if arrays[0].dtype.kind == "f" else arrays[0]
-    return functools.reduce(lambda x, y: np.where(y > x, y, x), arrays, none)
+    none = np.full_like(arrays[0], -np.inf) if _are_floats(arrays) else arrays[0]
+    return functools.reduce(lambda x, y: np.where(y > x, y, x), _flushed(arrays), none)
 
 
 def _smallest(arrays: list[HostArray]) -> HostArray:
-    none = np.full_like(arrays[0], np.inf) if arrays[0].dtype.kind == "f" else arrays[0]
-    return functools.reduce(lambda x, y: np.where(y < x, y, x), arrays, none)
+    none = np.full_like(arrays[0], np.inf) if _are_floats(arrays) else arrays[0]
+    return functools.reduce(lambda x, y: np.where(y < x, y, x), _flushed(arrays), none)
+
+
+def _flushed(arrays: list[HostArray]) -> list[HostArray]:
+    """Numbers without subnormal ones, which the processor takes for zero as it multiplies."""
+    return [array * array.dtype.type(1) for array in arrays] if _are_floats(arrays) else arrays
+
+
+def _are_floats(arrays: list[HostArray]) -> bool:
+    return arrays[0].dtype.kind == "f"
+
+
+def _total(arrays: list[HostArray]) -> HostArray:
+    """The sum, from 0.0 on as XLA counts: that of numbers -0.0 is 0.0."""
+    if not _are_floats(arrays):
+        return functools.reduce(np.add, arrays)
+    arrays = [np.zeros_like(arrays[0]), *arrays]
+    total = functools.reduce(np.add, arrays)
+    if np.isnan(total).any():
+        # XLA keeps the bits of the last NaN. NumPy's choice depends on the position in the array.
+        total = functools.reduce(lambda x, y: np.where(np.isnan(y), y + 0, x + y), arrays)
+    return total
 
 
 _REDUCTIONS: dict[str, Callable[[list[HostArray]], HostArray]] = {
-    "psum": functools.partial(functools.reduce, np.add),
-    "psum_invariant": functools.partial(functools.reduce, np.add),
+    "psum": _total,
+    "psum_invariant": _total,
     "pmax": _largest,
     "pmin": _smallest,
 }
@@ -164,6 +185,8 @@ def collective_step(equation: Equation, grid: Grid) -> _Collective | _AxisIndex 
             exchange = _Exchange(params["split_axis"], params["concat_axis"], params["tiled"])
         case "ppermute":
             exchange = _Permute(tuple(params["perm"]))
+            # JAX numbers the devices in the order of the mesh, whatever that of the axes.
+            axes = tuple(axis for axis in grid.names if axis in axes)
         case "reduce_scatter":
             exchange = _ReduceScatter(params["scatter_dimension"], params["tiled"])
         case _:

@@ -66,7 +66,7 @@ class Entry:
         num_devices: the number of these devices; 0 if some are no CPU devices.
         mesh: the mesh of CPU devices of this process that the interpreter runs the function for;
             None for one device.
-        has_effects: such a function is left to `jax.jit`.
+        has_effects: such a function is left to `jax.jit`, as are some arguments.
         num_calls: the number of calls that were interpreted.
         is_due: whether the program must be compiled in the background, since that would pay.
     """
@@ -127,7 +127,9 @@ class Entry:
         # No compiler knows that an argument is zero. It lies beside the others.
         places = (one.sharding for one in types if one.sharding is not None)
         place = None if self.mesh is None else NamedSharding(self.mesh, PartitionSpec())
-        self._zero = jax.device_put(np.uint32(0), place or next(places, None))
+        # The caller's guard of transfers is for the caller's arguments.
+        with jax.transfer_guard("allow"):
+            self._zero = jax.device_put(np.uint32(0), place or next(places, None))
         out_shardings = None
         if isinstance(program, MeshProgram):
             out_shardings = program.shardings

@@ -90,10 +90,19 @@ def _of_home() -> Path | None:
 
 
 class _KnownPickler(pickle.Pickler):
-    """Refuses functions and classes of the user, which may be others in the next process."""
+    """Refuses functions and classes of the user, which may be others in the next process.
+
+    Attributes:
+        meshes: those that were pickled.
+    """
+
+    def __init__(self, file: io.BytesIO):
+        super().__init__(file, pickle.HIGHEST_PROTOCOL)
+        self.meshes: list[Mesh] = []
 
     def reducer_override(self, obj: Any) -> Any:
         if isinstance(obj, Mesh):
+            self.meshes.append(obj)
             return tuple, (_words_of(obj),)
         if callable(obj):
             module = getattr(obj, "__module__", None) or type(obj).__module__
@@ -135,7 +144,10 @@ def name_of(function: str, options: Sequence[Any], static: Any, leaves: Any, tre
         arguments = jax.tree.unflatten(tree, range(len(types)))
         options = [*options, *(getattr(jax.config, name, None) for name in _OPTIONS)]
         words = [function, list(map(repr, options)), types, static, arguments]
-        return hashlib.sha256(_pickled(words)).hexdigest()
+        text, meshes = _pickled(words)
+        meshes += [leaf.sharding.mesh for leaf in leaves if _is_on_mesh(leaf)]
+        # JAX refuses a program on several meshes, when it is traced.
+        return hashlib.sha256(text).hexdigest() if len(set(meshes)) <= 1 else ""
     except Exception as reason:
         _log.debug("%s is not kept: %s", function, reason)
         return ""
@@ -150,10 +162,16 @@ def _words_of(place: Any) -> tuple[str, ...]:
     return ()
 
 
-def _pickled(value: Any) -> bytes:
+def _is_on_mesh(leaf: Any) -> bool:
+    return isinstance(getattr(leaf, "sharding", None), NamedSharding) and leaf.committed
+
+
+def _pickled(value: Any) -> tuple[bytes, list[Mesh]]:
+    """An object as bytes, and the meshes in it."""
     file = io.BytesIO()
-    _KnownPickler(file, pickle.HIGHEST_PROTOCOL).dump(value)
-    return file.getvalue()
+    pickler = _KnownPickler(file)
+    pickler.dump(value)
+    return file.getvalue(), pickler.meshes
 
 
 def read(name: str) -> tuple[Program, Any] | None:
@@ -233,7 +251,7 @@ def _write(name: str, program: Program, tree: Any) -> None:
     if next(_room(path), None) is None:
         return
     results = jax.tree.unflatten(tree, range(tree.num_leaves))
-    text = zlib.compress(_pickled((program, results)), 1)
+    text = zlib.compress(_pickled((program, results))[0], 1)
     if len(text) > _MOST_BYTES:
         return
     # Another process may read the file as soon as it has its name, or write the same.

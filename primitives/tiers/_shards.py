@@ -62,6 +62,20 @@ def groups(grid: Grid, axes: tuple[str, ...]) -> list[list[int]]:
     return found
 
 
+def spec_of(sharding: Any) -> Spec:
+    """The mesh axes that divide each dimension of an array.
+
+    Raises:
+        NotInterpretable: XLA chooses the axes, or each device has a term of a sum.
+    """
+    spec = getattr(sharding, "spec", PartitionSpec())
+    if getattr(spec, "unreduced", ()) or getattr(spec, "reduced", ()):
+        raise NotInterpretable("sums that are not reduced")
+    if PartitionSpec.UNCONSTRAINED in tuple(spec):
+        raise NotInterpretable("an array whose place XLA decides")
+    return tuple(spec)
+
+
 def axes_of(spec: Spec) -> tuple[tuple[str, ...], ...]:
     """The axes that divide each dimension, up to the last one that is divided."""
     axes = [() if one is None else (one,) if isinstance(one, str) else tuple(one) for one in spec]
@@ -175,6 +189,20 @@ def as_list(results: Any, dtypes: Sequence[Any]) -> list[Any]:
     ]
 
 
+def check_replicas(shards: Shards, grid: Grid, spec: Spec) -> None:
+    """Checks that devices with the same part of an array have the same bits.
+
+    Raises:
+        NotInterpretable: they differ.
+    """
+    first = dict[int, HostArray]()
+    axes = tuple(axis for axes in axes_of(spec) for axis in axes)
+    for place, shard in zip(places(grid, axes), shards, strict=True):
+        other = first.setdefault(place, shard)
+        if other is not shard and other.tobytes() != shard.tobytes():
+            raise NotInterpretable("devices that differ in the same part of a result")
+
+
 def row_of(value: Any, row: int) -> Any:
     """One row of an array, on each device."""
     return Shards(one[row] for one in value) if type(value) is Shards else value[row]
@@ -202,7 +230,7 @@ def apart_from(given: Sequence[HostArray], result: Any) -> Any:
 
 def from_devices(array: jax.Array, grid: Grid) -> Any:
     """An array of JAX in the memory of the host, without a copy."""
-    spec = tuple(getattr(array.sharding, "spec", ()))
+    spec = spec_of(array.sharding)
     if not axes_of(spec):
         return np.asarray(array.addressable_data(0))
     shards = Shards(np.asarray(array.addressable_data(n)) for n in range(grid.size))

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
@@ -77,6 +78,18 @@ def type_of(leaf: Any) -> jax.ShapeDtypeStruct:
     return jax.ShapeDtypeStruct(aval.shape, aval.dtype, sharding=sharding, weak_type=aval.weak_type)
 
 
+def is_left_to_jax(leaf: Any) -> bool:
+    """Whether `jax.jit` takes an array, or its type, but a program compiled ahead does not."""
+    if not isinstance(leaf, (jax.Array, jax.ShapeDtypeStruct)):
+        return False
+    sharding, dtype = leaf.sharding, leaf.dtype
+    if sharding is not None and not _num_cpus_of(sharding) and _is_on_cpus(sharding):
+        return True
+    if jnp.issubdtype(dtype, jnp.integer):
+        return jnp.iinfo(dtype).bits < 8
+    return jnp.issubdtype(dtype, jnp.floating) and jnp.finfo(dtype).bits < 8
+
+
 def _is_array(leaf: Any) -> bool:
     if not isinstance(leaf, jax.Array) or isinstance(leaf, Tracer):
         return False
@@ -104,12 +117,14 @@ def host_mesh(signature: tuple[Any, ...], of_program: Mesh | None) -> Mesh | Non
     mesh: Any = (meshes or {of_program}).pop() if len(meshes) <= 1 else None
     if not isinstance(mesh, Mesh) or (mesh.size == 1 and of_program is None):
         return None
+    if not num_cpus(signature):
+        return None
     whole = NamedSharding(mesh, PartitionSpec())
     return mesh if _num_cpus_of(whole) and whole.is_fully_addressable else None
 
 
 def num_cpus(signature: tuple[Any, ...]) -> int:
-    """The number of devices that the arguments are on, if all are CPU devices; else 0."""
+    """The number of devices that the arguments are on; 0 if some are not in CPUs' main memory."""
     shardings = {part[1] for part in signature if isinstance(part, tuple) and len(part) == 3}
     if not shardings:
         return int(jax.default_backend() == "cpu")
@@ -120,4 +135,11 @@ def num_cpus(signature: tuple[Any, ...]) -> int:
 @functools.lru_cache(1024)
 def _num_cpus_of(sharding: Any) -> int:
     devices = sharding.device_set
-    return len(devices) if all(device.platform == "cpu" for device in devices) else 0
+    # XLA alone puts results into another memory, where their arguments are.
+    kinds = (None, next(iter(devices)).default_memory().kind)
+    is_main = sharding.memory_kind in kinds
+    return len(devices) if is_main and _is_on_cpus(sharding) else 0
+
+
+def _is_on_cpus(sharding: Any) -> bool:
+    return all(device.platform == "cpu" for device in sharding.device_set)

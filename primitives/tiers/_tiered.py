@@ -24,10 +24,12 @@ from ._mesh_program import MeshProgram, mesh_within
 from ._pieces import for_xla
 from ._program import Program
 from ._recent import interpreted_entries
+from ._shards import spec_of
 from ._signature import (
     NUM_OPTIONS,
     has_wide_dtype,
     host_mesh,
+    is_left_to_jax,
     num_cpus,
     signature_of,
     type_of,
@@ -257,6 +259,7 @@ class Tiered:
         traced = self._trace(entry.platform, False, *entry.arguments)
         entry.out_tree = traced.out_tree
         entry.has_effects = bool(traced.jaxpr.effects)
+        entry.has_effects |= any(map(is_left_to_jax, jax.tree.leaves(entry.arguments)))
         if entry.num_devices and not traced.donate_argnums and not entry.has_effects:
             try:
                 self._interpret(entry, traced.jaxpr)
@@ -288,7 +291,7 @@ class Tiered:
         if mesh is not None:
             if not may_be_apart:
                 raise NotInterpretable("options of jax.jit on a mesh")
-            specs = [tuple(getattr(one.sharding, "spec", ())) for one in types]
+            specs = [spec_of(one.sharding) for one in types]
             return MeshProgram(jaxpr, mesh=mesh, keeps_apart=True, given=specs)
         if not may_be_apart:
             return Program(jaxpr)
