@@ -10,7 +10,7 @@ from ...shardings._compat import MeshLike
 from .. import collective, local
 from .._over_mesh import RowMesh, ValidRows, as_row_mesh
 from ..contract._arguments import MAX_SHARD_ROWS, as_flag, as_static_int
-from ..contract._random_rows import as_key_words, key_of_words
+from ..contract._random_rows import as_key_words
 from ..contract._typing import Array, ArrayLike, Integer, Shaped
 from ..local import Sampled
 from ..local.parts import as_segment_ids, as_weights
@@ -162,7 +162,7 @@ def _sample_on_mesh(
 ) -> Sampled:
     def of_shard(weights: Array | None, words: Array, valid: ValidRows | None) -> Sampled:
         return collective.sample(
-            key_of_words(words),
+            words,
             row_mesh.shard_rows(num_rows),
             k,
             axis_name=row_mesh.axes,
@@ -187,7 +187,7 @@ def _sample_segments_on_mesh(
     def of_shard(rows: Any, words: Array, valid: ValidRows | None) -> Sampled:
         segment_ids, weights = rows
         return collective.segment_sample(
-            key_of_words(words),
+            words,
             segment_ids,
             num_segments,
             k,

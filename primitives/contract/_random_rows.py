@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.extend.random import threefry_2x32
 
 from ._arguments import type_of
 from ._axis_scope import AxisName
@@ -51,17 +52,17 @@ def key_of_words(words: KeyWords) -> Array:
 
 def random_words(words: KeyWords, row_ids: Array) -> tuple[Array, Array]:
     """Two random words of 32 bits for each row: those of the key that the row's number derives."""
-    key = key_of_words(words)
+    derived = words[0], words[1]
+    if row_ids.dtype.itemsize == 8:
+        derived = _folded_in(derived, (row_ids >> 32).astype(jnp.uint32))
+    return _folded_in(derived, row_ids.astype(jnp.uint32))
 
-    def of_row(row_id: Array) -> Array:
-        own = key
-        if row_id.dtype.itemsize == 8:
-            own = jax.random.fold_in(own, (row_id >> 32).astype(jnp.uint32))
-        own = jax.random.fold_in(own, row_id.astype(jnp.uint32))
-        return jax.random.key_data(own)
 
-    derived = jax.vmap(of_row)(row_ids)
-    return derived[:, 0], derived[:, 1]
+def _folded_in(words: tuple[Array, Array], numbers: Array) -> tuple[Array, Array]:
+    """The words of `jax.random.fold_in` for each number: Threefry of the words 0 and it."""
+    counts = jnp.concatenate([jnp.zeros_like(numbers), numbers])
+    derived = threefry_2x32(words, counts)
+    return derived[: len(numbers)], derived[len(numbers) :]
 
 
 def comparable_weights(weights: Array, is_row: Array, axis_name: AxisName | None = None) -> Array:

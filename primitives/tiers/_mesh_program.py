@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs on a mesh whose devices share the memory of the host: in shards, and around them."""
 
+import operator
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -11,9 +12,10 @@ from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
 from ...shardings._compat import is_x64_enabled
 from ._collective_rules import collective_step
-from ._elementwise_rules import ELEMENTWISE, Elementwise, Equation
+from ._elementwise_rules import ELEMENTWISE, Elementwise, Equation, HostArray
 from ._equal_rounding import NotInterpretable, dtype_of_value
 from ._program import Program
+from ._row_specs import spec_by_operands, spec_of_axes
 from ._shards import (
     Grid,
     Sharded,
@@ -24,9 +26,11 @@ from ._shards import (
     as_shards,
     as_whole,
     axes_of,
+    check_replicas,
     from_devices,
     grid_of,
     on_each,
+    spec_of,
     to_devices,
 )
 
@@ -80,8 +84,8 @@ class MeshProgram(Program):
         self.specs: list[Spec] = []
         if given is not None:
             self.specs = list(map(self._spec_of, self._outputs, closed.out_avals))
-            # Under Auto axes XLA must be told.
-            self.is_apart |= not self._is_explicit
+            # XLA must be told what types do not say, such as those of Auto axes.
+            self.is_apart |= not all(map(_has_place, closed.out_avals))
             if self.is_apart and not is_x64_enabled() and self._is_wide():
                 raise NotInterpretable("64 bits without x64 mode")
 
@@ -126,13 +130,16 @@ class MeshProgram(Program):
 
     def _equation(self, equation: Equation, operands: list[int]) -> list[int]:
         name = equation.primitive.name
+        for variable in (*equation.invars, *equation.outvars):
+            spec_of(getattr(variable.aval, "sharding", None))
         if name == "shard_map":
             return self._shard_map(equation, operands)
         if name in _PLACES:
             results = self._append(_Same(), 0.0, equation, operands)
             place = _place_of(equation)
             if place is not None:
-                self._placed[results[0]] = tuple(place.spec)
+                self._check_mesh(place.mesh)
+                self._placed[results[0]] = spec_of(place)
             return results
         results = super()._equation(equation, operands)
         spec = None if self._is_explicit else self._spec_by_operands(equation, operands)
@@ -149,17 +156,13 @@ class MeshProgram(Program):
         return super()._inlined(jaxpr, consts, inputs)
 
     def _spec_by_operands(self, equation: Equation, operands: Sequence[int]) -> Spec | None:
-        """Where the results of an equation lie if their operands tell."""
+        """Where the results of an equation lie if its operands tell."""
         if any(slot not in self._placed and not self._proof.is_constant(slot) for slot in operands):
             return None
-        placed = {slot: axes_of(self._placed[slot]) for slot in operands if slot in self._placed}
-        name, shape = equation.primitive.name, equation.outvars[0].aval.shape
-        if not any(placed.values()) or (name.startswith("reduce_") and not shape):
-            return () if placed else None
-        shapes = {slot: one.aval.shape for slot, one in zip(operands, equation.invars, strict=True)}
-        divided = {axes for axes in placed.values() if axes}
-        is_rowwise = name in ELEMENTWISE and set(shapes.values()) <= {(), shape}
-        return _spec_of_axes(*divided) if is_rowwise and len(divided) == 1 else None
+        placed = [
+            axes_of(self._placed[slot]) if slot in self._placed else None for slot in operands
+        ]
+        return spec_by_operands(equation, placed)
 
     def _step(self, equation: Equation, operands: Sequence[int]) -> Step | str | None:
         step = super()._step(equation, operands)
@@ -174,7 +177,8 @@ class MeshProgram(Program):
             for variable in (*equation.invars, *equation.outvars)
         )
         is_number = name == "broadcast_in_dim" and not equation.invars[0].aval.shape
-        if has_floats and not is_number and not all(map(self._is_everywhere, operands)):
+        is_by_row = is_number or self._spec_by_operands(equation, operands)
+        if has_floats and not is_by_row and not all(map(self._is_everywhere, operands)):
             return f"{name} of floats on several devices"
         return step
 
@@ -185,9 +189,9 @@ class MeshProgram(Program):
     def _shard_map(self, equation: Equation, operands: list[int]) -> list[int]:
         params = equation.params
         mesh: Any = params["mesh"]
-        is_whole = frozenset(mesh.axis_names) == params["newly_manual_axes"]
-        if not is_whole or mesh.shape != self._mesh.shape:
-            raise NotInterpretable("shard_map of some axes, or of another mesh")
+        if frozenset(mesh.axis_names) != params["newly_manual_axes"]:
+            raise NotInterpretable("shard_map of some axes")
+        self._check_mesh(mesh)
         before = list(map(self._proof.before, operands))
         constant = list(map(self._proof.is_known_in_branch, operands))
         program = _ShardProgram(
@@ -197,7 +201,7 @@ class MeshProgram(Program):
         in_specs, out_specs = tuple(params["in_specs"]), tuple(params["out_specs"])
         specs = tuple(map(tuple, in_specs)), tuple(map(tuple, out_specs))
         shapes = [variable.aval.shape for variable in equation.outvars]
-        step = _ShardMap(program, self._grid, *specs, shapes)
+        step = _ShardMap(program, self._grid, *specs, shapes, params["check_vma"])
 
         def bind(operands: list[Any], zero: Any) -> Any:
             return jax.shard_map(
@@ -218,17 +222,26 @@ class MeshProgram(Program):
     def _spec_of(self, slot: int, aval: Any) -> Spec:
         """Where a result lies."""
         # A constant lies on one device if the program needs no argument.
-        if not self._proof.is_constant(slot):
-            if self._is_explicit:
-                return tuple(aval.sharding.spec)
-            if slot in self._placed and 0 not in aval.shape:
-                return _spec_of_axes(axes_of(self._placed[slot]))
+        if _has_place(aval) and not self._proof.is_constant(slot):
+            return spec_of(aval.sharding)
+        if slot in self._placed and not _has_place(aval) and 0 not in aval.shape:
+            axes = axes_of(self._placed[slot])
+            # JAX allows a dimension that does not divide within a program only.
+            if not any(map(operator.mod, aval.shape, map(self._grid.size_of, axes))):
+                return spec_of_axes(axes)
         raise NotInterpretable("a result whose place XLA decides")
 
     @property
     def _is_explicit(self) -> bool:
         """Whether types say where all arrays lie."""
         return all(kind == AxisType.Explicit for kind in self._mesh.axis_types)
+
+    def _check_mesh(self, mesh: Any) -> None:
+        """Raises `NotInterpretable` for a mesh that is not that of the program."""
+        ours: Any = self._mesh
+        is_same = (mesh.shape, mesh.axis_types) == (ours.shape, ours.axis_types)
+        if not is_same or (isinstance(mesh, Mesh) and mesh != ours):
+            raise NotInterpretable("another mesh")
 
     def _is_everywhere(self, slot: int) -> bool:
         """Whether all devices are known to have the whole array."""
@@ -281,6 +294,7 @@ class _ShardMap(NamedTuple):
     in_specs: tuple[Spec, ...]
     out_specs: tuple[Spec, ...]
     shapes: list[tuple[int, ...]]
+    is_checked: bool  # Whether JAX has proved that devices have the same where they should.
 
     @property
     def num_steps(self) -> int:
@@ -298,6 +312,8 @@ class _ShardMap(NamedTuple):
 
     def _whole(self, result: Any, spec: Spec, shape: tuple[int, ...]) -> Any:
         is_each = type(result) is Shards
+        if is_each and not self.is_checked:
+            check_replicas(result, self.grid, spec)
         if not axes_of(spec):
             return result[0] if is_each else result
         shards = result if is_each else Shards((result,) * self.grid.size)
@@ -306,6 +322,9 @@ class _ShardMap(NamedTuple):
 
 class _Same(NamedTuple):
     """The operand itself."""
+
+    def __call__(self, operand: HostArray) -> HostArray:
+        return operand
 
     def over_shards(self, *operands: Any) -> list[Any]:
         """The operand on all devices."""
@@ -323,10 +342,6 @@ def _on_wholes(function: Any, operands: Sequence[Any], dtypes: Sequence[Any]) ->
     return as_list(function(*map(as_whole, operands)), dtypes)
 
 
-def _spec_of_axes(axes: Sequence[tuple[str, ...]]) -> Spec:
-    return tuple(one[0] if len(one) == 1 else one or None for one in axes)
-
-
 def _place_of(equation: Equation) -> NamedSharding | None:
     """Where an equation puts its operand."""
     if equation.primitive.name not in _PLACES:
@@ -338,3 +353,9 @@ def _place_of(equation: Equation) -> NamedSharding | None:
 def _is_divided(aval: Any) -> bool:
     """Whether the type of an array divides it between devices."""
     return any(axis is not None for axis in aval.sharding.spec)
+
+
+def _has_place(aval: Any) -> bool:
+    """Whether the type of an array says where it lies."""
+    mesh = aval.sharding.mesh
+    return not mesh.empty and all(kind == AxisType.Explicit for kind in mesh.axis_types)

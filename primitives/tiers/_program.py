@@ -10,7 +10,7 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, jaxpr_as_fun
 
 from ...shardings._compat import as_varying, has_side_effects, is_x64_enabled, varying_axes_of
-from . import _array_rules, _kernel_calls  # noqa: F401 (they register their rules)
+from . import _array_rules, _kernel_calls, _random_rules  # noqa: F401 (they register rules)
 from ._elementwise_rules import RULES, Equation, HostArray, HostStep
 from ._equal_rounding import (
     KERNEL,
@@ -301,6 +301,9 @@ class Program:
             # Such as a loop whose results are not used.
             return []
         if name in _CALLS:
+            places = (*params.get("in_shardings", ()), *params.get("out_shardings", ()))
+            if any(isinstance(place, jax.sharding.Sharding) for place in places):
+                raise NotInterpretable("a function that says where its arrays lie")
             inner = next(params[key] for key in ("jaxpr", "call_jaxpr", "call") if key in params)
             closed = inner if isinstance(inner, ClosedJaxpr) else ClosedJaxpr(inner, ())
             return self._inlined(closed.jaxpr, closed.consts, operands)

@@ -11,6 +11,7 @@ from interpreted_programs import assert_interprets, numbers
 from jax import lax
 from jax.extend.core import ClosedJaxpr
 from jaxframes.primitives import backend
+from jaxframes.primitives.contract._random_rows import random_words
 from jaxframes.primitives.tiers._entry import interpret
 from jaxframes.primitives.tiers._equal_rounding import NotInterpretable
 from jaxframes.primitives.tiers._program import Program
@@ -87,6 +88,21 @@ def test_words_of_other_widths(shape):
     assert_interprets(lambda x: lax.bitcast_convert_type(x, np.uint64), halves)
     assert_interprets(lambda x: lax.bitcast_convert_type(x, np.uint16), wide)
     assert_interprets(lambda x: lax.bitcast_convert_type(x, np.uint8), np.float32(1.5))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint32", "int64"])
+def test_random_words(dtype):
+    row_ids = np.array([0, 1, np.iinfo(np.dtype(dtype)).max], dtype)
+    for words in ([0, 0], [1, 2**32 - 1], [123, 456]):
+        words = np.array(words, np.uint32)
+        assert_interprets(random_words, words, row_ids)
+        assert_interprets(random_words, words, row_ids[:0])
+        for row_id, *actual in zip(row_ids.tolist(), *random_words(words, row_ids), strict=True):
+            key = jax.random.wrap_key_data(words, impl="threefry2x32")
+            if dtype == "int64":
+                key = jax.random.fold_in(key, np.uint32(row_id >> 32))
+            key = jax.random.fold_in(key, np.uint32(row_id & 0xFFFFFFFF))
+            assert list(map(int, actual)) == jax.random.key_data(key).tolist()
 
 
 def test_gathers_of_numbers_from_a_table():
