@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`value_counts` of grouped frames and series."""
 
+import dataclasses
 from collections.abc import Hashable, Sequence
 from typing import Any
 
@@ -52,6 +53,9 @@ class GroupByValueCounts(GroupByReductions):
         options = self._options._replace(sort=False, dropna=False, as_index=True)
         combined = Grouped(self._table, [*keys, *counted], options, infers_labels=False)
         table = GroupByReductions(self._source, Labels.of([None]), [], combined).size()._table
+        if self._options.sort:
+            # pandas sorts the labels of each level, those of the counted values too.
+            table = table.replace(index=dataclasses.replace(table.index, orders=()))
         own, others = table.index.levels[: len(keys)], table.index.levels[len(keys) :]
         without_missing = [*(own if self._options.dropna else ()), *(others if dropna else ())]
         has_value = [level.present() for level in without_missing if level.can_miss]

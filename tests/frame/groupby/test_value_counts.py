@@ -154,3 +154,13 @@ def test_categories_and_bins_are_not_supported():
     assert_same_up_to_ties(got, frame.groupby("c", observed=True).x.value_counts(), {})
     with pytest.raises(NotImplementedError, match="bins must be None"):
         JaxFrame(frame).groupby("k").x.value_counts(bins=2)
+
+
+@pytest.mark.parametrize("sort", [True, False])
+def test_unstacked_counts_have_the_labels_in_the_order_of_groups(sort):
+    frame = pd.DataFrame({"team": list("xyzw") * 3, "points": [3, 1, 0, 3, 0, 3, 1, 1, 3, 3, 3, 0]})
+    for operation in (
+        lambda f: f.groupby("team", sort=sort).points.value_counts().unstack(fill_value=0),
+        lambda f: f.groupby("team", sort=sort).value_counts(sort=False).unstack(0, fill_value=0),
+    ):
+        assert_same(operation(JaxFrame(frame)), operation(frame))
