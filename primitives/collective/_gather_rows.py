@@ -67,9 +67,9 @@ def gather_rows(
 
     Cost:
         Work O(ids + rows x row bytes), a sort of the ids included. Communication: each distinct id
-        once and its row once. If the requests to a shard exceed `max(2 x ids, rows + num_shards)`,
-        the ids travel twice more and the rows once more. Memory holds that many rows, or
-        `num_shards x ids` if that is less, for any ids.
+        once and its row once. If the requests to a shard exceed `max(2 x ids, rows + num_shards)`
+        and 128 KiB of rows, the ids travel twice more and the rows once more. Memory holds that
+        many rows, or `num_shards x ids` if that is less, for any ids.
 
     Guarantees:
         Deterministic; differentiable in `rows`: the cotangent of a row is the sum over all its
@@ -96,7 +96,9 @@ def gather_rows(
     if num_shards == 1 or num_rows == 0 or ids.shape[0] == 0:
         is_row = (ids >= 0) & (ids < valid.astype(ids.dtype))
         return take_rows_or_zeros(rows, jnp.where(is_row, ids, jnp.zeros_like(ids)), is_row)
-    plan = _plan(ids, num_rows, valid, axis_name, transport)
+    row_bytes = sum(leaf.nbytes for leaf in jax.tree.leaves(rows)) // num_rows
+    few_rows = _FEW_BYTES // max(row_bytes, 1)
+    plan = _plan(ids, num_rows, valid, few_rows, axis_name, transport)
     route = functools.partial(_route, axis_name=axis_name, transport=transport)
     return move_rows(rows, plan, route)
 
@@ -109,36 +111,57 @@ def marked_ids(ids: Array, num_total: int, caller: str) -> Array:
     return jnp.where(is_row, ids.astype(row_id_dtype(num_total, caller)), -1)
 
 
+# Answers of so few bytes are planned for, whatever their number is.
+_FEW_BYTES = 1 << 17
+
+
+class _WayHome(NamedTuple):
+    """The route of rows that were requested by other shards than the final ones.
+
+    Attributes:
+        is_direct: whether the requesting shards are the final ones.
+        dealt: if not, the position of the answer to each id of this shard's share; `is_dealt` is
+            false in padding.
+        runs: if not, the runs from there to the final shards.
+    """
+
+    is_direct: Array
+    dealt: Array
+    is_dealt: Array
+    runs: Runs
+
+
 class _Plan(NamedTuple):
     """The route of the rows to the shards that requested them.
 
     Attributes:
         asked: the local rows that other shards request; `is_asked` is false in padding.
         answers: the runs back to the requesting shards.
-        is_direct: whether the requesting shards are the final ones.
-        dealt: if not, the position of the answer to each id of this shard's share; `is_dealt` is
-            false in padding.
-        home: if not, the runs from there to the final shards.
-        slots: the position of the answer to each id; `is_row` is false for ids out of range.
+        way_home: the route from there; None if all requests fit, so that they are direct.
+        answer_positions: the position of the answer to each id; `is_row` is false for ids out of
+            range.
     """
 
     asked: Array
     is_asked: Array
     answers: Runs
-    is_direct: Array
-    dealt: Array
-    is_dealt: Array
-    home: Runs
+    way_home: _WayHome | None
     answer_positions: Array
     is_row: Array
 
 
 def _plan(
-    ids: Array, num_rows: int, num_valid: Array, axis_name: AxisName, transport: Transport
+    ids: Array,
+    num_rows: int,
+    num_valid: Array,
+    few_rows: int,
+    axis_name: AxisName,
+    transport: Transport,
 ) -> _Plan:
     num_shards = num_shards_on(axis_name, "gather_rows")
     num_ids = ids.shape[0]
-    capacity = min(max(2 * num_ids, num_rows + num_shards), num_shards * num_ids)
+    most_requests = num_shards * num_ids
+    capacity = min(max(2 * num_ids, num_rows + num_shards, few_rows), most_requests)
     distinct, count, answer_positions = _distinct(ids, jnp.asarray(num_ids, jnp.int32))
 
     def requests_of(distinct: Array, count: Array) -> Runs:
@@ -163,11 +186,14 @@ def _plan(
         return requested, requests, positions, is_dealt, home
 
     requests = requests_of(distinct, count)
-    # The requests to one shard are the last of its running sums, which only that shard knows.
-    is_direct = of_whole_batch(jax.lax.pmax(requests.count, axis_name) <= capacity)
-    requested, requests, dealt, is_dealt, home = choose(
-        is_direct, direct, balanced, distinct, jnp.where(is_direct, 0, count)
-    )
+    requested, way_home = distinct, None
+    if capacity < most_requests:
+        # The requests to one shard are the last of its running sums, which only that shard knows.
+        is_direct = of_whole_batch(jax.lax.pmax(requests.count, axis_name) <= capacity)
+        requested, requests, *dealt = choose(
+            is_direct, direct, balanced, distinct, jnp.where(is_direct, 0, count)
+        )
+        way_home = _WayHome(is_direct, *dealt)
     local_rows = (requested % num_rows).astype(jnp.uint32)[:, None]
     asked = exchange(local_rows, requests, capacity, axis_name, transport)[:, 0].astype(jnp.int32)
     is_asked = (jax.lax.iota(jnp.int32, capacity) < requests.count) & (asked < num_valid)
@@ -175,10 +201,7 @@ def _plan(
         asked,
         is_asked,
         returning(requests, axis_name),
-        is_direct,
-        dealt,
-        is_dealt,
-        home,
+        way_home,
         answer_positions,
         ids >= 0,
     )
@@ -210,14 +233,15 @@ def _route(matrix: Array, plan: _Plan, *, axis_name: AxisName, transport: Transp
     answers = _take(matrix, plan.asked, plan.is_asked)
     received = exchange(answers, plan.answers, num_ids, axis_name, transport)
 
-    def at_home(received: Array, plan: _Plan) -> Array:
+    def at_home(received: Array, way_home: _WayHome) -> Array:
         return received
 
-    def by_home(received: Array, plan: _Plan) -> Array:
-        dealt = _take(received, plan.dealt, plan.is_dealt)
-        return exchange(dealt, plan.home, num_ids, axis_name, transport)
+    def by_home(received: Array, way_home: _WayHome) -> Array:
+        dealt = _take(received, way_home.dealt, way_home.is_dealt)
+        return exchange(dealt, way_home.runs, num_ids, axis_name, transport)
 
-    received = choose(plan.is_direct, at_home, by_home, received, plan)
+    if plan.way_home is not None:
+        received = choose(plan.way_home.is_direct, at_home, by_home, received, plan.way_home)
     return _take(received, plan.answer_positions, plan.is_row)
 
 

@@ -275,7 +275,8 @@ class _ShardProgram(Program):
         return _ShardProgram(closed, calculated, constant, grid=grid, keeps_apart=keeps_apart)
 
     def _equation(self, equation: Equation, operands: list[int]) -> list[int]:
-        if equation.primitive.name != "pvary":
+        # Within a shard there is nothing left to divide.
+        if equation.primitive.name not in ("pvary", *_PLACES):
             return super()._equation(equation, operands)
         known = self._values[operands[0]]
         if known is not None:

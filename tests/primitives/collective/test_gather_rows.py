@@ -11,11 +11,18 @@ import pytest
 from jax.test_util import check_grads
 from jaxframes import primitives
 from jaxframes.primitives import collective
+from jaxframes.primitives.collective import _gather_rows
 from jaxframes.primitives.collective._gather_rows import _take_by_column
 from key_distributions import make_keys
 from on_shards import SHARD_COUNTS, mesh_of, noting, on_shards, row_counts, row_ids
 
 NUM_ROWS = 12
+
+
+@pytest.fixture(autouse=True)
+def plans_for_all(monkeypatch):
+    """Few rows are planned for as many are."""
+    monkeypatch.setattr(_gather_rows, "_FEW_BYTES", 0)
 
 
 @functools.cache
@@ -216,3 +223,28 @@ def test_refuses():
         with pytest.raises(error) as raised:
             primitives.gather_rows(rows, ids, mesh_of(3))
         assert str(raised.value) == message
+
+
+@pytest.mark.parametrize("name", adversarial_ids(4, NUM_ROWS, 40))
+def test_few_rows_have_one_way(monkeypatch, name):
+    num_shards = 4
+    ids = adversarial_ids(num_shards, NUM_ROWS, 40)[name]
+    rows = np.arange(num_shards * NUM_ROWS, dtype=np.float32).reshape(num_shards, NUM_ROWS)
+    counts = np.full(num_shards, NUM_ROWS, np.int32)
+
+    def gather(rows, ids, num_valid):
+        return collective.gather_rows(rows, ids, axis_name="rows", num_valid=num_valid)
+
+    choices, choose = [], _gather_rows.choose
+    monkeypatch.setattr(
+        _gather_rows, "choose", lambda *args: (choices.append(args), choose(*args))[1]
+    )
+    planned = on_shards(gather, num_shards)(rows, ids, counts)
+    assert len(choices) >= 2
+    choices.clear()
+    monkeypatch.setattr(_gather_rows, "_FEW_BYTES", 1 << 17)
+    few = on_shards(gather, num_shards)(rows, ids, counts)
+    assert not choices
+    np.testing.assert_array_equal(few, planned)
+    expected = np.where((ids >= 0) & (ids < rows.size), rows.ravel()[ids % rows.size], 0)
+    np.testing.assert_array_equal(few, expected)
