@@ -165,6 +165,14 @@ _REDUCTIONS: dict[str, Callable[[list[HostArray]], HostArray]] = {
 }
 
 
+def is_left_out(equation: Equation, grid: Grid) -> bool:
+    """Whether XLA leaves out a collective: an `all_to_all` of a single device."""
+    if equation.primitive.name != "all_to_all":
+        return False
+    axes = equation.params["axis_name"]
+    return grid.size_of((axes,) if isinstance(axes, str) else axes) == 1
+
+
 def collective_step(equation: Equation, grid: Grid) -> _Collective | _AxisIndex | None:
     """The step of a collective; None if the equation is none, or one of a kind without a rule."""
     name, params = equation.primitive.name, equation.params

@@ -11,7 +11,7 @@ from jax.extend.core import ClosedJaxpr, Jaxpr
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
 from ...shardings._compat import is_x64_enabled
-from ._collective_rules import collective_step
+from ._collective_rules import collective_step, is_left_out
 from ._elementwise_rules import ELEMENTWISE, Elementwise, Equation, HostArray
 from ._equal_rounding import NotInterpretable, dtype_of_value
 from ._program import Program
@@ -275,6 +275,11 @@ class _ShardProgram(Program):
         return _ShardProgram(closed, calculated, constant, grid=grid, keeps_apart=keeps_apart)
 
     def _equation(self, equation: Equation, operands: list[int]) -> list[int]:
+        if is_left_out(equation, self._grid):
+            # Operations before and behind it may be joined.
+            if equation.params["tiled"]:
+                return operands
+            raise NotInterpretable("all_to_all of one device, of another shape")
         # Within a shard there is nothing left to divide.
         if equation.primitive.name not in ("pvary", *_PLACES):
             return super()._equation(equation, operands)

@@ -117,6 +117,24 @@ def test_axes_in_any_order(mesh):
     assert_interprets(over(mesh, of_shard), on_mesh(mesh, np.arange(mesh.size * 16.0)))
 
 
+@pytest.mark.parametrize(("shape", "names"), [((1,), ("s",)), ((1, 8), ("s", "a"))], ids=str)
+def test_exchanges_of_single_devices_are_left_out(shape, names):
+    mesh = mesh_of(shape, names)
+    x, y = np.random.default_rng(0).normal(size=(2, 512)).astype(np.float32)
+
+    def of_shard(x, y):
+        # XLA contracts the product and the sum, and selects by the flags.
+        product = jax.lax.all_to_all(x * y, "s", 0, 0, tiled=True) + x
+        flags = jax.lax.all_to_all((x > 0).astype(x.dtype), "s", 0, 0, tiled=True)
+        return product, flags * (y / 0)
+
+    assert_interprets(over(mesh, of_shard), on_mesh(mesh, x), on_mesh(mesh, y))
+    assert_left_to_xla(
+        over(mesh, lambda x: jax.lax.all_to_all(x.reshape(1, -1), "s", 0, 1).ravel()),
+        on_mesh(mesh, x),
+    )
+
+
 def test_branches_of_single_devices_that_mark_what_varies():
     mesh = MESHES[0]
 
