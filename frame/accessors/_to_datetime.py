@@ -23,6 +23,7 @@ from ..table._take import any_missing, position
 from ..table._tracing import at_once, is_traced
 from ..table._types import Options
 from ..table._units import in_zone
+from ..table._untyped import untyped_pandas
 from ..table._zones import in_utc, zone_label
 from ._str import used_codes
 
@@ -87,7 +88,7 @@ def to_datetime(
         converts objects on the host, so that they cannot be converted inside `jit`.
 
     Differences from pandas:
-        Numbers on the device must be integers. Bools and timedeltas raise even with
+        pandas converts floats on the host. Bools and timedeltas raise even with
         `errors="coerce"`. Inside `jit` all strings of the dictionary are parsed, even without a
         row, and integers out of bounds become NaT. pandas combines columns on the host.
 
@@ -146,10 +147,10 @@ def to_datetime(
             "datetime."
         )
     if column.is_float:
-        raise NotImplementedError(
-            f"to_datetime: column {arg._name!r} must be of integers, got {column.dtype_name}. "
-            "Cast it with astype('int64')."
-        )
+        return by_pandas(
+            arg, "to_datetime of floats", "Cast them with astype('int64').",
+            lambda data: untyped_pandas.to_datetime(data, unit=unit, **options),
+        )  # fmt: skip
     if format is not None:
         raise NotImplementedError("to_datetime: format is for strings. Cast with astype('str').")
     times = _of_integers(column, table, unit or "ns", errors)

@@ -7,6 +7,7 @@ import jax
 import numpy as np
 import pandas as pd
 
+from ..table._by_pandas import by_pandas
 from ..table._column import ColumnType
 from ..table._distinct_values import through_values
 from ..table._from_host import check_width
@@ -19,7 +20,7 @@ from ._to_datetime import times_of_integers
 
 
 def to_timedelta(arg: Any, unit: str | None = None, errors: str = "raise") -> Any:
-    """Converts strings or integers to timedeltas.
+    """Converts strings or numbers to timedeltas.
 
     pandas parses each distinct string once, on the host; the device looks the spans up.
 
@@ -45,7 +46,7 @@ def to_timedelta(arg: Any, unit: str | None = None, errors: str = "raise") -> An
         converts objects on the host, so that they cannot be converted inside `jit`.
 
     Differences from pandas:
-        Numbers on the device must be integers. Inside `jit` all strings of the dictionary are
+        pandas converts floats on the host. Inside `jit` all strings of the dictionary are
         parsed, even without a row, and integers out of bounds become NaT.
 
     Example:
@@ -92,10 +93,11 @@ def to_timedelta(arg: Any, unit: str | None = None, errors: str = "raise") -> An
             "integers."
         )
     if column.is_float:
-        raise NotImplementedError(
-            f"to_timedelta: column {arg._name!r} must be of integers, got {column.dtype_name}. "
-            "Multiply by pd.Timedelta(1, unit), or cast with astype('int64')."
-        )
+        return by_pandas(
+            arg, "to_timedelta of floats",
+            "Multiply by pd.Timedelta(1, unit), or cast with astype('int64').",
+            lambda data: untyped_pandas.to_timedelta(data, unit=unit, **options),
+        )  # fmt: skip
     one = untyped_pandas.Timedelta(1, unit=unit or "ns")
     kind = ColumnType("timedelta", unit="us" if one >= pd.Timedelta(microseconds=1) else "ns")
     step = one.as_unit(kind.unit)._value

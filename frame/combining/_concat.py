@@ -106,10 +106,13 @@ def concat(
     result: Any = along_columns(parts, options) if is_across else _along_rows(parts, options)
     if any(part.attrs != parts[0].attrs for part in parts):
         result.attrs = {}
-    if is_across:
+    # As in pandas, the names of series may repeat.
+    is_verified = not is_across or any(isinstance(part, FrameBase) for part in parts)
+    if not (verify_integrity and is_verified):
         return result
-    if verify_integrity and result.index.has_duplicates:
-        overlap = result.index[result.index.duplicated()].unique()
+    labels = result.columns if is_across else result.index
+    if labels.has_duplicates:
+        overlap = labels[labels.duplicated()].unique()
         raise ValueError(f"Indexes have overlapping values: {overlap}")
     return result
 

@@ -2,6 +2,7 @@
 """merge and join."""
 
 import dataclasses
+import functools
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
@@ -21,6 +22,7 @@ from ..table._table import Table, check_same_layout
 from ..table._take import resized, reversed_rows
 from ..table._tracing import at_once, is_in_jit, is_traced
 from ..table._types import LabelOrLabels
+from ._concat import concat
 from ._merge_plan import (
     Key,
     KeyArguments,
@@ -113,7 +115,7 @@ class FrameMerge(FrameBase):
         """Joins rows by label, or columns `on` with the labels of another frame.
 
         Differences from pandas:
-            `capacity` is new, see `merge`. `other` must be one frame or series.
+            `capacity` is new, see `merge`. Plans join one frame or series.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -149,13 +151,35 @@ def join(
     if isinstance(other, SeriesBase) and other._name is None:
         raise ValueError("Other Series must have a name")
     if isinstance(other, (list, tuple)):
-        raise NotImplementedError(
-            "join: other must be one frame or series. Join them one by one, or use concat."
-        )
+        if on is not None:
+            raise ValueError("Joining multiple DataFrames only supported for joining on index")
+        if suffixes is not None and any(suffixes):
+            raise ValueError("Suffixes not supported when joining multiple DataFrames")
+        return _join_several([left, *other], how, sort, validate)
     on_labels = how != "cross"
     keys = None, on, None, on_labels and on is None, on_labels
     suffixes = ("", "") if suffixes is None else suffixes
     return merge(left, other, how, *keys, sort, suffixes, validate=validate, capacity=capacity)
+
+
+def _join_several(frames: list[Any], how: str, sort: bool, validate: str | None) -> Any:
+    """Joins frames by label: as in pandas along columns, or one by one if labels repeat."""
+    if not all(isinstance(one, (FrameBase, SeriesBase)) for one in frames):
+        raise NotImplementedError("join: a list must be of frames and series. Join one by one.")
+    if not all(one.index.is_unique for one in frames):
+        by_label = functools.partial(
+            merge, how=how, left_index=True, right_index=True, sort=sort, validate=validate
+        )
+        return functools.reduce(by_label, frames)
+    is_one_side = how in ("left", "right")
+    joined = concat(
+        frames, axis=1, join="outer" if is_one_side else how, verify_integrity=True,
+        sort=sort or how == "outer",
+    )  # fmt: skip
+    if not is_one_side:
+        return joined
+    labels = frames[0 if how == "left" else -1].index
+    return joined.reindex(labels.sort_values() if sort else labels)
 
 
 def merge_frames(

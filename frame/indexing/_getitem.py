@@ -324,6 +324,12 @@ class SeriesSelection(SeriesBase, RowSelection):
         self._table = rest.drop(item)._table
         return value
 
+    def __delitem__(self, label: Hashable) -> None:
+        rest: Any = self
+        if label not in rest.index:
+            raise KeyError(label)
+        self._table = rest.drop(label)._table
+
     def __getattr__(self, name: str) -> Any:
         # As in pandas, the label of a row is an attribute.
         if not name.startswith("_") and self._has_named_rows():

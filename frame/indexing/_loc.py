@@ -141,7 +141,8 @@ class LabelSelection(LevelSelection, RowSelection):
         if isinstance(position, slice):
             return self._sliced(position)
         if isinstance(position, np.ndarray):
-            return self._filtered(position)
+            is_mask_of_rows = position.dtype == np.bool_
+            return self._filtered(position) if is_mask_of_rows else self._taken(position)
         return self.iloc[position]
 
     def _of_list(self, labels: list[object]) -> Self:

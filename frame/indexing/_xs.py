@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`xs`, and rows selected by the levels of their labels."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -57,7 +57,11 @@ class LevelSelection(NDFrame):
         levels = list(range(len(keys))) if level is None else self._levels_at(level)
         if len(keys) != len(levels):
             raise AssertionError("Key for location must have same length as number of levels")
-        selected: Any = self._at_levels(dict(zip(levels, keys, strict=True)))
+        key_of_level = dict(zip(levels, keys, strict=True))
+        if self._has_text_of_time(key_of_level):
+            check_eager(self._table)
+            return self._by_texts(lambda rows: rows.xs(key, level=level, drop_level=drop_level))
+        selected: Any = self._at_levels(key_of_level)
         if not len(selected):
             raise KeyError(key)
         if level is None:
@@ -110,6 +114,24 @@ class LevelSelection(NDFrame):
         selected: Any = self._at_levels({0: listed})
         labels = selected.index.get_level_values(0)
         return selected._taken(positions_of_all(listed, labels, pd.Index(listed)))
+
+    def _has_text_of_time(self, keys: dict[int, Any]) -> bool:
+        """Whether a text names times of a level: one of them, or those of a span."""
+        levels = self._table.index.levels
+        return any(
+            isinstance(key, str) and (levels[at].type.is_time or levels[at].kind == "period")
+            for at, key in keys.items()
+        )
+
+    def _by_texts(self, select: Callable[[pd.Series], Any]) -> Any:
+        """The rows whose labels pandas finds for texts of times; spans keep their level."""
+        own: Any = self.index
+        rows = select(pd.Series(np.arange(len(own)), own))
+        if is_scalar(rows):
+            of: Any = self
+            return of.iloc[int(rows)]
+        taken: Any = self._taken(rows.to_numpy())
+        return taken if rows.index.nlevels == own.nlevels else taken.set_axis(rows.index, axis=0)
 
 
 def _flags_in_level(level: Column, labels: Sequence[object], table: Table) -> Array:

@@ -6,6 +6,7 @@ from typing import Any
 import jax
 import pandas as pd
 
+from ..table._by_pandas import by_pandas
 from ..table._column import Column
 from ..table._distinct_values import through_values
 from ..table._lazy_base import check_evaluated
@@ -23,7 +24,7 @@ def to_numeric(arg: Any, errors: str = "raise", downcast: object = None) -> Any:
         arg: a series, or another argument of pandas' `to_numeric`.
         errors: "raise", or "coerce" to return NaN for invalid strings.
         downcast: "integer", "signed", "unsigned" or "float": the kind of the narrowest dtype that
-            holds all numbers. For strings only.
+            holds all numbers.
 
     Returns:
         A JaxSeries of numbers; series of numbers are returned as they are. Times become the counts
@@ -34,7 +35,7 @@ def to_numeric(arg: Any, errors: str = "raise", downcast: object = None) -> Any:
         ValueError: a string is not a number.
 
     Differences from pandas:
-        Inside `jit` all strings of the dictionary are parsed.
+        Inside `jit` all strings of the dictionary are parsed. pandas downcasts numbers on the host.
 
     Example:
         >>> from jaxframes.frame import JaxSeries, to_numeric
@@ -55,9 +56,9 @@ def to_numeric(arg: Any, errors: str = "raise", downcast: object = None) -> Any:
         return untyped_pandas.to_numeric(values, errors=errors, downcast=downcast)
 
     if column.is_numeric:
-        if downcast is not None:
-            raise NotImplementedError("to_numeric: downcast is for strings. Use astype().")
-        return arg
+        if downcast is None:
+            return arg
+        return by_pandas(arg, "to_numeric of numbers with downcast", "Use astype().", parse)
     if column.type.is_time:
         return arg._with_column(Column(column.data))
     if column.kind == "object":

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reductions of the columns of a frame to the rows of a series, in one compiled call."""
 
+import dataclasses
 import functools
 from collections.abc import Sequence
 
@@ -15,7 +16,8 @@ from ..table._column_labels import Labels
 from ..table._dtypes import narrowed
 from ..table._from_host import index_from
 from ..table._layout import ON_HOST, ONE_DEVICE
-from ..table._row_index import RowIndex
+from ..table._level_orders import orders_of
+from ..table._row_index import RowIndex, frequency_of
 from ..table._table import Count, Table, as_count
 from ..table._tracing import at_once, is_traced
 from ._reduce_columns import ENDS, Reduction, placed, reduce_groups, result_dtype
@@ -51,6 +53,9 @@ def reduce_to_rows(
         _reduce_to_rows, distinct, num_rows, on_host, tuple(plans), places, dtype
     )
     index = jax.tree.unflatten(structure, on_device)
+    # Neither is part of a program.
+    freq, orders = frequency_of(labels.index), orders_of(labels.index)
+    index = dataclasses.replace(index, freq=freq, orders=orders)
     return Table((Column(data),), index, as_count(len(columns)))
 
 

@@ -116,7 +116,6 @@ def test_wrong_uses():
         to_datetime(JaxSeries([1]), unit="bogus")
     for wrong, about in (
         (lambda: to_datetime(JaxSeries([1]), origin="julian"), "origin"),
-        (lambda: to_datetime(JaxSeries([1.5]), unit="s"), "integers"),
         (lambda: to_datetime(JaxSeries([1]), format="%Y"), "format"),
         (lambda: to_datetime(words, unit="s"), "unit"),
         (lambda: jax.jit(to_datetime)(words), "format="),
@@ -175,3 +174,14 @@ def test_spans_of_time_have_no_unit():
         to_datetime(spans, unit="s")
     with pytest.raises(TypeError, match="is not convertible to datetime"):
         to_datetime(spans)
+
+
+@pytest.mark.filterwarnings("ignore:to_datetime of floats:pandas.errors.PerformanceWarning")
+@pytest.mark.parametrize("values", [[1.5, None], [1.0, 2.0], [None, None]])
+@pytest.mark.parametrize("dtype", ["float64", "Float64"])
+def test_floats(values, dtype):
+    floats = pd.Series(values, index=[5, 6], name="q", dtype=dtype)
+    for unit in ("D", "s"):
+        assert_same(to_datetime(JaxSeries(floats), unit=unit), pd.to_datetime(floats, unit=unit))
+    with pytest.raises(NotImplementedError, match="to_datetime of floats needs rows on the host"):
+        jax.jit(to_datetime)(JaxSeries(floats))

@@ -3,12 +3,13 @@
 
 import datetime
 
+import jax
 import numpy as np
 import pandas as pd
 import pytest
 from frame_operations import functions_for
-from frame_parity import assert_parity, assert_same_error, on_device
-from jaxframes.frame import to_timedelta
+from frame_parity import assert_parity, assert_same, assert_same_error, on_device
+from jaxframes.frame import JaxSeries, to_timedelta
 
 SPANS = ["1 days", "2h", None, "-00:00:01.5", "1 days", "3us"]
 
@@ -86,8 +87,6 @@ def test_wrong_uses_are_pandas_errors():
     assert_same_error(spans_of, pd.Series([True]))
     assert_same_error(spans_of, pd.to_datetime(numbers))
     assert_same_error(spans_of, numbers.to_frame())
-    with pytest.raises(NotImplementedError, match="of integers"):
-        to_timedelta(on_device(pd.Series([1.5])))
 
 
 def test_values_of_the_host_go_to_rows_by_position():
@@ -96,3 +95,14 @@ def test_values_of_the_host_go_to_rows_by_position():
     frame = on_device(pd.DataFrame({"x": [1, 2]}, index=[5, 4]))
     frame["d"] = to_timedelta(["1h", "2h"])
     assert frame.d.tolist() == list(pd.to_timedelta(["1h", "2h"]))
+
+
+@pytest.mark.filterwarnings("ignore:to_timedelta of floats:pandas.errors.PerformanceWarning")
+@pytest.mark.parametrize("values", [[1.5, None], [1.0, 2.0], [None, None]])
+@pytest.mark.parametrize("dtype", ["float64", "Float64"])
+def test_floats(values, dtype):
+    floats = pd.Series(values, index=[5, 6], name="q", dtype=dtype)
+    for unit in ("D", "s"):
+        assert_same(to_timedelta(JaxSeries(floats), unit=unit), pd.to_timedelta(floats, unit=unit))
+    with pytest.raises(NotImplementedError, match="to_timedelta of floats needs rows on the host"):
+        jax.jit(to_timedelta)(JaxSeries(floats))

@@ -388,3 +388,12 @@ def test_keys_of_several_levels(names):
             )
     options = {"keys": ["a", "b"], "names": ["u", "v", "w"]}
     assert_same_error(lambda f: joined([f, f], **options), frame)
+
+
+def test_labels_that_repeat_are_refused_along_each_axis():
+    frame = pd.DataFrame({"x": [1, 2]}, index=["a", "b"])
+    for axis in (0, 1):
+        assert_same_error(
+            lambda f: functions_for(f).concat([f, f], axis=axis, verify_integrity=True),  # noqa: B023
+            frame,
+        )

@@ -173,3 +173,13 @@ def test_dates_are_labels_of_naive_times():
     for wrong in (lambda f: f.loc[dates], lambda f: f.drop(dates)):
         with pytest.raises(KeyError):
             wrong(JaxFrame(zoned))
+
+
+def test_a_span_of_times_beside_missing_ones():
+    days = pd.to_datetime(["2020-01-01", "2020-05-01", None])
+    frame = pd.DataFrame({"x": [1, 2, 3]}, index=days)
+    assert_parity(
+        lambda f: (f.loc["2020"], f.loc["2020-01"], f.loc["2021"], f.x["2020"]),
+        frame,
+        ways=["eager"],
+    )

@@ -65,3 +65,12 @@ def test_a_row_leaves_a_series():
     assert_same_error(lambda f: f.x.pop("none"), FRAME)
     with pytest.raises(IndexError, match="must name one row"):
         on_device(FRAME.set_index("k")).x.pop(1)
+
+
+def test_a_deleted_label():
+    series = pd.Series([1, 2, 3], index=list("aba"))
+    ours = on_device(series)
+    del series["a"], ours["a"]
+    assert_same(ours, series)
+    with pytest.raises(KeyError, match="z"):
+        del ours["z"]

@@ -164,3 +164,24 @@ def test_slices_of_one_level():
     frame = letters().sort_index()
     assert_parity(lambda f: f.loc[(slice("a", "b"), slice(2, 3)), :], frame, ways=["eager"])
     assert_same_error(lambda f: f.loc[("a", slice(1, 2)), :], letters())
+
+
+TEXTS = [
+    lambda f: (f.loc[("X", "2024-08-04")], f.loc[("X", "2024-08")], f.v.loc[("X", "2024-08")]),
+    lambda f: (f.loc[("X", "2024-08-04"), "v"], f.xs("2024-08-04", level="day")),
+    lambda f: (f.swaplevel().loc["2024-08-04"], f.swaplevel().sort_index().loc["2024-08"]),
+]
+
+
+@pytest.mark.parametrize("operation", TEXTS)
+def test_texts_name_times_of_a_level(operation):
+    days = pd.to_datetime(["2024-08-04", "2024-08-05", "2024-08-04"])
+    frame = pd.DataFrame({"team": list("XXY"), "day": days, "v": [1, 2, 3]})
+    assert_parity(operation, frame.set_index(["team", "day"]), ways=["eager"])
+
+
+@pytest.mark.parametrize("text", ["2023", "abc"])
+def test_texts_of_absent_times(text):
+    frame = pd.DataFrame({"team": ["X"], "day": pd.to_datetime(["2024-08-04"]), "v": [1]})
+    with pytest.raises(KeyError):
+        on_device(frame).set_index(["team", "day"]).loc[("X", text)]

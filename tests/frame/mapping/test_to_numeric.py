@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """to_numeric."""
 
+import jax
 import numpy as np
 import pandas as pd
 import pytest
@@ -67,5 +68,14 @@ def test_wrong_uses_are_pandas_errors():
     assert_same_error(lambda f: numbers(f, "c", errors="none"), TEXTS)
     with pytest.raises(ValueError, match="Unable to parse string"):
         to_numeric(on_device(pd.Series([1, "a"], dtype=object)))
-    with pytest.raises(NotImplementedError, match="astype"):
-        to_numeric(on_device(TEXTS).d, downcast="integer")
+
+
+@pytest.mark.filterwarnings("ignore:to_numeric of numbers:pandas.errors.PerformanceWarning")
+@pytest.mark.parametrize("downcast", ["integer", "unsigned", "float"])
+def test_numbers_are_downcast(downcast):
+    for values in ([1, 2, 300], [1.0, 2.0], [-1.5, None], [True, False]):
+        numbers = pd.Series(values, name="x")
+        expected = pd.to_numeric(numbers, downcast=downcast)
+        assert_same(to_numeric(on_device(numbers), downcast=downcast), expected)
+    with pytest.raises(NotImplementedError, match="Use astype"):
+        jax.jit(lambda s: to_numeric(s, downcast=downcast))(on_device(numbers))

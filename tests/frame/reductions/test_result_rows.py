@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from frame_parity import assert_same, on_device
+from jaxframes.frame import JaxFrame
 
 OPS = ("sum", "prod", "mean", "min", "max", "std", "var", "sem", "count", "any", "all")
 FRAMES = {
@@ -87,3 +88,15 @@ def test_a_frame_that_a_compiled_function_closes_over():
     data = pd.DataFrame({"a": [1.0, 2.0], "b": [3, 5]})
     ours = on_device(data)
     assert_same(jax.jit(lambda x: ours.sum() * x)(2.0), data.sum() * 2.0)
+
+
+def test_labels_keep_the_order_of_levels_and_the_frequency():
+    columns = pd.MultiIndex.from_product([["g"], ["y", "x"]])
+    frame = pd.DataFrame([[1.0, 2.0]], columns=columns)
+    ours = JaxFrame(frame)
+    for one in (frame, ours):
+        one[("h", "z")] = 3.0
+        one[("h", "w")] = 4.0
+    assert_same(ours.mean().unstack(), frame.mean().unstack())
+    days = pd.DataFrame([[1.0, 2.0]], columns=pd.date_range("2020", periods=2))
+    assert JaxFrame(days).mean().index.freq == days.mean().index.freq
