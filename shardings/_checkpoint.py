@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 _STEP = re.compile(r"step_(\d{8,})")
@@ -56,11 +55,6 @@ def is_node(node: Any) -> bool:
 def is_array(node: Any) -> bool:
     """Whether orbax writes it."""
     return isinstance(node, (np.ndarray, jax.Array))
-
-
-def is_key(node: Any) -> bool:
-    """Whether a leaf holds random keys."""
-    return hasattr(node, "dtype") and jnp.issubdtype(node.dtype, jax.dtypes.prng_key)
 
 
 def steps_in(folder: Path) -> dict[int, Path]:

@@ -32,6 +32,11 @@ def varying_axes_of(aval: Any) -> frozenset[str]:
     return frozenset(aval.manual_axis_type.varying)
 
 
+def is_key(leaf: Any) -> bool:
+    """Whether a leaf of a tree holds random keys."""
+    return hasattr(leaf, "dtype") and jax.numpy.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+
+
 def result_type_of(shape: Sequence[int], dtype: Any, axes: frozenset[str]) -> jax.ShapeDtypeStruct:
     """Describes the result of a foreign call that varies over the mesh axes `axes`."""
     mesh = jax.sharding.get_abstract_mesh()

@@ -9,9 +9,12 @@ import jax
 import numpy as np
 from jax.sharding import NamedSharding, PartitionSpec
 
-from ._checkpoint import WritesItself, is_key, is_node, nodes_of, orbax, steps_in
-from ._compat import MeshLike
+from ._checkpoint import WritesItself, is_node, nodes_of, orbax, steps_in
+from ._compat import MeshLike, is_key
 from ._specs import check_spec
+
+# Of Python and NumPy: read as such, whatever the spec.
+_NUMBERS = (bool, int, float, complex, np.generic)
 
 
 def restore(
@@ -184,7 +187,10 @@ def _shardings_of(
     for (name, node), spec in zip(nodes, listed, strict=True):
         if not isinstance(node, WritesItself):
             check_spec(spec, _shape_of(node)[0], mesh, "restore", name)
-    return [NamedSharding(mesh, spec) for spec in listed]
+    return [
+        None if isinstance(node, _NUMBERS) else NamedSharding(mesh, spec)
+        for (_, node), spec in zip(nodes, listed, strict=True)
+    ]
 
 
 def _default(node: Any) -> Any:

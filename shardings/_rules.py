@@ -12,7 +12,7 @@ import numpy as np
 from jax.sharding import NamedSharding, PartitionSpec
 
 from ._arguments import check_fits, type_of
-from ._compat import MeshLike
+from ._compat import MeshLike, is_key
 from ._specs import SpecEntry, as_spec, check_spec, named_leaves
 
 SpecLike = PartitionSpec | tuple[SpecEntry, ...]
@@ -158,10 +158,18 @@ def place(tree: Any, mesh: MeshLike, specs: Any) -> Any:
         check_spec(spec, np.shape(leaf), mesh, caller, path or "tree")
         check_fits(leaf, caller, path or "tree")
     placed = [
-        jax.device_put(leaf, NamedSharding(mesh, spec))
+        _put(leaf, NamedSharding(mesh, spec))
         for (_, leaf), spec in zip(leaves, listed, strict=True)
     ]
     return jax.tree.unflatten(jax.tree.structure(tree), placed)
+
+
+def _put(leaf: Any, sharding: NamedSharding) -> jax.Array:
+    if is_key(leaf) and not sharding.is_fully_addressable:
+        # JAX sends random keys to devices of other processes as their words only.
+        words = jax.device_put(jax.random.key_data(leaf), sharding)
+        return jax.random.wrap_key_data(words, impl=jax.random.key_impl(leaf))
+    return jax.device_put(leaf, sharding)
 
 
 def transformer_rules(axis: str = "model") -> dict[str, PartitionSpec]:

@@ -13,7 +13,8 @@ from jax.core import Tracer
 from jax.experimental import multihost_utils
 
 from ._arguments import as_static_int, type_of
-from ._checkpoint import WritesItself, is_array, is_key, nodes_of, orbax, steps_in
+from ._checkpoint import WritesItself, is_array, nodes_of, orbax, steps_in
+from ._compat import is_key
 
 _UNFINISHED = re.compile(r"step_\d{8,}\.(writing|removed)")
 # A read takes whole chunks, so a shard is cut into several for a mesh of another shape. Below 1 MiB
@@ -42,7 +43,8 @@ def save(path: Any, tree: Any, step: int = 0, *, keep: int | None = None) -> Pat
     Raises:
         ImportError: orbax-checkpoint is not installed.
         TypeError: a leaf is traced, or not an array of numbers, a number or a random key.
-        ValueError: there is a checkpoint of this step, or a leaf is a donated array.
+        ValueError: there is a checkpoint of this step, or a leaf is a donated array, or with
+            several processes one on devices of this process alone.
 
     Cost:
         Each shard is written once, by one of the processes that hold it.
@@ -121,6 +123,11 @@ def _stored(leaf: Any, caller: str, name: str) -> Any:
         raise ValueError(
             f"{caller}: {name} must not be donated or deleted, got a {type_of(leaf)} that is. Save "
             "what the step returned."
+        )
+    if isinstance(leaf, jax.Array) and leaf.is_fully_addressable and jax.process_count() > 1:
+        raise ValueError(
+            f"{caller}: {name} must lie on devices of all processes, got {type_of(leaf)} on those "
+            "of this process alone. Place the tree on a mesh first, with place(tree, mesh, P())."
         )
     if is_key(leaf):
         return jax.random.key_data(leaf)

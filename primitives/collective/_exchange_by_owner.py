@@ -4,6 +4,8 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
+import jax
+
 from ..contract._typing import Array, ArrayLike, Int, Integer, PyTree
 from ._axis import AxisName
 from ._dispatch import combine_rows, dispatch_rows
@@ -70,5 +72,10 @@ def exchange_by_owner(
     caller = "exchange_by_owner"
     sent = dispatch_rows(rows, owner, axis_name, capacity, num_valid, transport, caller, "owner")
     results = function(sent.rows, sent.count)
+    if not jax.tree.leaves(results):
+        raise ValueError(
+            f"{caller}: function must return a row for each received row, got {results!r}. Return "
+            "an array, or a pytree of arrays."
+        )
     name = "the result of function"
     return Answered(combine_rows(results, sent.routing, caller, name), sent.count)

@@ -49,8 +49,9 @@ def pipeline_1f1b(
         leading axis of length 1; `xs` and `ts` are the inputs of the first stage and the targets of
         the last, with a leading axis of microbatches, the same on every stage. It returns
         `Pipelined(loss, gradients)`: the mean over the microbatches, the same on every stage, and
-        its gradient, in the form of `params`. Over another mesh axis, such as that of data, both
-        are this shard's own: average them with `pmean`.
+        its gradient, in the form of `params`. `shard_map` does not see that the loss is the same:
+        to return it with `PartitionSpec()`, take its `pmean` over `axis_name`. Over another mesh
+        axis, such as that of data, both are this shard's own: average them with `pmean`.
 
     Raises:
         TypeError: parameters are not floats.

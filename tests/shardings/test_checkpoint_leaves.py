@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from jax.sharding import PartitionSpec as P
 from jaxframes import shardings
+from two_processes import run_all
 
 
 def raises(error, message):
@@ -29,6 +30,41 @@ def test_scalars_of_numpy_stay_scalars(tmp_path):
     restored = shardings.restore(tmp_path, {"scale": np.float32(0), "rows": np.int64(0)})
     assert restored == {"scale": np.float32(0.1), "rows": np.int64(2**40)}
     assert jax.tree.map(type, restored) == {"scale": np.float32, "rows": np.int64}
+
+
+def test_numbers_are_read_as_such_with_specs(tmp_path, x64_off):
+    tree = {"step": 2**40, "done": True, "scale": np.float64(0.1), "w": jnp.ones(4)}
+    shardings.save(tmp_path, tree)
+    like = {"step": 0, "done": False, "scale": np.float64(0), "w": jnp.zeros(4)}
+    restored = shardings.restore(tmp_path, like, P(), mesh=shardings.make_mesh(2))
+    assert jax.tree.map(type, restored)["step"] is int
+    assert restored.pop("w").sharding.is_fully_replicated
+    assert restored == {"step": 2**40, "done": True, "scale": np.float64(0.1)}
+
+
+def test_keys_of_several_processes(tmp_path):
+    script = """
+from jax.sharding import PartitionSpec as P
+
+key = jax.random.split(jax.random.key(3), 4)
+try:
+    shardings.save({folder!r}, {{"key": key}})
+except ValueError as error:
+    refused = str(error)
+placed = shardings.place({{"key": key}}, mesh, P("rows"))
+shardings.save({folder!r}, placed)
+restored = shardings.restore({folder!r}, placed)["key"]
+bits = jax.jit(jax.random.key_data, out_shardings=shardings.replicated(mesh))(restored)
+np.testing.assert_array_equal(np.asarray(bits), jax.random.key_data(key))
+print()
+print(refused)
+"""
+    message = (
+        "save: key must lie on devices of all processes, got key<fry>[4] on those of this process "
+        "alone. Place the tree on a mesh first, with place(tree, mesh, P())."
+    )
+    outputs = run_all(script.format(folder=str(tmp_path)), num_processes=2, num_devices=2)
+    assert [output.splitlines()[-1] for output in outputs] == [message] * 2
 
 
 def test_the_checkpoint_just_saved_is_kept_after_a_return_to_an_earlier_step(tmp_path):

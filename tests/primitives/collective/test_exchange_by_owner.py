@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`collective.exchange_by_owner`: a lookup over shards against one in the whole table."""
 
+import re
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -39,3 +41,15 @@ def test_a_lookup_over_shards(num_shards):
     gradient = jax.jit(jax.grad(lambda table: jnp.sum(call(table, ids)[0])))(table)
     asked = np.bincount(ids[is_row], minlength=num_shards * NUM_ROWS)
     np.testing.assert_array_equal(gradient.reshape(-1, 2), np.repeat(asked[:, None], 2, 1))
+
+
+def test_a_function_answers():
+    def forget(ids):
+        return collective.exchange_by_owner(lambda rows, _: None, ids, ids % 2, axis_name="rows")
+
+    message = (
+        "exchange_by_owner: function must return a row for each received row, got None. Return an "
+        "array, or a pytree of arrays."
+    )
+    with pytest.raises(ValueError, match=f"(?m)^{re.escape(message)}$"):
+        on_shards(forget, 2)(np.zeros((2, 3), np.int32))
