@@ -148,19 +148,13 @@ def test_an_index_is_a_key_of_the_rows():
     )
 
 
-def test_lists_of_frames():
+@pytest.mark.parametrize("sort", [False, True])
+@pytest.mark.parametrize("how", ["left", "right", "inner", "outer"])
+def test_lists_of_frames(how, sort):
     a = pd.DataFrame({"x": [1, 2, 3]}, index=list("abc"))
     b = pd.DataFrame({"y": [4.0, 5.0]}, index=list("bd"))
     c = pd.DataFrame({"z": ["p", "q"]}, index=list("ca"))
-    for how in ("left", "right", "inner", "outer"):
-        for sort in (False, True):
-            assert_parity(
-                lambda a, b, c: a.join([b, c], how=how, sort=sort),
-                a,
-                b,
-                c,
-                ways=["eager"],  # noqa: B023
-            )
+    assert_parity(lambda a, b, c: a.join([b, c], how=how, sort=sort), a, b, c, ways=["eager"])
     assert_parity(lambda a, b, c: a.join([b.y, c]), a, b, c, ways=["eager"])
     repeated = pd.concat([b, b])
     assert_parity(lambda a, b, c: a.join([b, c]), a, repeated, c, ways=["eager"])
