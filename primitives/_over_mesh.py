@@ -137,6 +137,9 @@ class RowMesh(RowAxes):
 
         def trim_leaf(leaf: Array) -> Array:
             if self.is_explicit:
+                if leaf.shape[0] % self.num_shards:
+                    # Replicated, as JAX cannot shard it; its first rows may be sharded.
+                    return jax.sharding.reshard(leaf[:num_rows], sharding)
                 return jax.sharding.reshard(leaf, sharding)[:num_rows]
             return jax.lax.with_sharding_constraint(leaf[:num_rows], sharding)
 

@@ -61,7 +61,8 @@ def host_map(
             all.
         mesh: the devices, for `"mesh"`, in place of `workers`.
         chunk: number of rows that a thread takes at a time; by default a quarter of its share.
-        cache: a mapping of known results by key. It is read before a call and written after it.
+        cache: a mapping of known results by key. It is read before a call and written after it. It
+            belongs to one `fn`: keys do not tell functions apart.
         key: the key of an item in `cache`, by default the bytes of its arrays.
         jvp: the derivative, as a JAX function of `xs`, their tangents, and the results; it gives
             the tangents of the results, and is linear in those of `xs`. It may use `host_map`.
@@ -72,7 +73,8 @@ def host_map(
     Raises:
         ValueError: an unknown strategy, or options that do not fit it; too few devices; a
             derivative without `jvp`.
-        TypeError: `xs` are not arrays, or `out` does not describe arrays.
+        TypeError: `xs` are not arrays, `out` does not describe arrays, a function is not callable,
+            or `cache` is not a mapping.
         RuntimeError: `fn` raised, or returned another type than `out` promises; the
             message names the item. Raised when the program runs; with the strategy mesh, on all
             devices together.
@@ -104,6 +106,14 @@ def host_map(
     out_types, out_tree = jax.tree.flatten(out)
     out_types = _as_out_types(out_types, out_tree)
     plan = _as_plan(strategy, workers, mesh, chunk, num_items)
+    for name, function in {"fn": fn, "key": key, "jvp": jvp}.items():
+        if not callable(function) and (function is not None or name == "fn"):
+            raise TypeError(f"host_map: {name} must be callable, got {type_of(function)}.")
+    if not isinstance(cache, MutableMapping | None):
+        raise TypeError(
+            f"host_map: cache must be a mapping of results by key, got {type_of(cache)}. Pass a "
+            "dict."
+        )
     if key is not None and cache is None:
         raise ValueError(
             "host_map: key must come with a cache, got key alone. Pass cache={}, or leave key out."

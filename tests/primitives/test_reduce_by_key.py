@@ -9,7 +9,8 @@ import numpy as np
 import oracles
 import pandas as pd
 import pytest
-from jaxframes import primitives
+from jax.sharding import AxisType
+from jaxframes import primitives, shardings
 from jaxframes.primitives import CapacityError, _direct_index, _eager_reduction, local
 from on_shards import mesh_of, noting
 
@@ -190,3 +191,15 @@ def test_refuses_capacities_that_are_too_small():
                 f"reduce_by_key: {num_keys} rows do not fit a capacity of 3. Call again with "
                 f"capacity={num_keys} or more."
             )
+
+
+@pytest.mark.parametrize("axis_type", [AxisType.Auto, AxisType.Explicit])
+@pytest.mark.parametrize("num_distinct", [3, 4, 8])
+def test_a_size_that_the_mesh_divides_from_rows_that_it_does_not(axis_type, num_distinct):
+    mesh = shardings.make_mesh(4, axis_type=axis_type)
+    keys = np.arange(21, dtype=np.int32) % num_distinct
+    distinct, counts = np.unique(keys, return_counts=True)
+    np.testing.assert_array_equal(primitives.unique(keys, mesh).unique_keys, distinct)
+    runs = primitives.reduce_by_key(np.sort(keys), np.ones(21), "sum", mesh)
+    np.testing.assert_array_equal(runs.unique_keys, distinct)
+    np.testing.assert_array_equal(runs.values, counts)

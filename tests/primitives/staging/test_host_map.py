@@ -511,6 +511,25 @@ XS, OUT = np.arange(4), jax.ShapeDtypeStruct((), np.int64)
 
 
 @pytest.mark.checks_arguments
+@pytest.mark.checks_arguments
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"fn": 3}, "host_map: fn must be callable, got int."),
+        ({"key": 3, "cache": {}}, "host_map: key must be callable, got int."),
+        ({"jvp": 3}, "host_map: jvp must be callable, got int."),
+        (
+            {"cache": []},
+            "host_map: cache must be a mapping of results by key, got list. Pass a dict.",
+        ),
+    ],
+)
+def test_functions_and_caches_of_another_form(options, message):
+    out = jax.ShapeDtypeStruct((), np.float32)
+    with raises(TypeError, message):
+        host_map(**({"fn": abs, "xs": np.arange(3), "out": out} | options))
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
