@@ -73,6 +73,9 @@ def _column(name, family, size, rng, holes):
             values = values.astype(dtype)
     if holes:
         values[rng.random(size) < 0.3] = pd.NA if is_masked else None
+        if is_masked and family == "masked" and values.dtype.kind in "iuf":
+            # pandas divides by what is below a missing value: not by the zero that was there.
+            values = pd.Series(pd.array(values.tolist(), values.dtype))
     return values
 
 
