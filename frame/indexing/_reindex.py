@@ -100,6 +100,14 @@ def _are_texts_of_times(labels: pd.Index, index: RowIndex) -> bool:
     return is_read and (labels.dtype == object or isinstance(labels.dtype, pd.StringDtype))
 
 
+def _with_levels_of(own: Any, labels: pd.Index) -> pd.Index:
+    """Labels of a list with the levels of the index that has all of them, as in pandas."""
+    if not own.is_unique:
+        return labels
+    positions = own.get_indexer(labels)
+    return own.take(positions) if len(labels) and (positions >= 0).all() else labels
+
+
 def rows_or_fills(
     table: Table, row_ids: Array, target: Table, fill_values: Sequence[Any], caller: str
 ) -> Table:
@@ -151,6 +159,8 @@ class Reindexing(NDFrame):
             target = table.index.to_pandas(0)
         elif not is_named and target.nlevels == table.index.num_levels:
             target = target.set_names(table.index.names)
+            if target.nlevels > 1 and not is_traced(table.index, table.num_rows):
+                target = _with_levels_of(self.index, target)
         fills = [fill_value] * len(table.columns)
         return self._like(with_labels(table, target, fills, "reindex", nearest))
 

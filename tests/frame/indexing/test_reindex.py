@@ -168,3 +168,14 @@ def test_columns_that_repeat():
         message = assert_same_error(lambda f, c=columns: f.reindex(columns=c), frame)
         assert message.startswith("cannot reindex on an axis with duplicate labels")
     assert_parity(lambda f: f.reindex(columns=["a", "b", "b"]), frame, ways=["eager"])
+
+
+def test_a_list_of_labels_keeps_the_order_of_the_levels():
+    frame = pd.DataFrame({"a": list("yxyx"), "b": list("qppq"), "v": [1, 2, 3, 4]})
+    labels = [("x", "p"), ("y", "q"), ("x", "q"), ("y", "p")]
+    for listed in (labels, labels[:2], [*labels, ("z", "p")]):
+        assert_parity(
+            lambda f: f.groupby(["a", "b"], sort=False).sum().reindex(listed).unstack(),  # noqa: B023
+            frame,
+            ways=["eager"],
+        )
