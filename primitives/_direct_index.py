@@ -24,7 +24,7 @@ def known_ranges(columns: tuple[Array, ...], num_valid: Array) -> tuple[tuple[An
     # `int` of an array takes three times as long.
     num_rows = num_valid.item()
     names = [(id(column), num_rows) for column in columns]
-    if not all(name in _RANGES for name in names):
+    if not _RANGES.keys() >= set(names):
         ranges = jax.device_get(_ranges_of(columns, num_valid))
         for name, column, known in zip(names, columns, ranges, strict=True):
             if name not in _RANGES:
