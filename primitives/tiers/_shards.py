@@ -4,7 +4,7 @@
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import jax
 import numpy as np
@@ -94,6 +94,7 @@ def indices_of(grid: Grid, spec: Spec, shape: tuple[int, ...]) -> list[tuple[sli
     return list(zip(*ranges, strict=True))
 
 
+@runtime_checkable
 class OverShards(Protocol):
     """A step that takes the operands of all devices at once."""
 
