@@ -11,6 +11,7 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, jaxpr_as_fun
 
 from ...shardings._compat import as_varying, has_side_effects, is_x64_enabled, varying_axes_of
 from . import _array_rules, _kernel_calls, _random_rules  # noqa: F401 (they register rules)
+from ._branches import Branches
 from ._elementwise_rules import RULES, Equation, HostArray, HostStep
 from ._equal_rounding import (
     KERNEL,
@@ -30,7 +31,7 @@ from ._kept_steps import (
 )
 from ._loops import scan_loop, while_loop
 from ._rounding import as_it_is, constant_for_xla, divided_apart, rounded
-from ._shards import Shards, Step, agreed, each_alone, on_each
+from ._shards import Step, on_each
 
 # Seconds by which one call is slower than compiled code, and for each byte of its results.
 _CALL_SECONDS = 3e-6
@@ -66,33 +67,6 @@ class _Call(NamedTuple):
     # The equation for XLA, and the positions of the operands that it must not join with it.
     bind: "Callable[[list[Any], Any], Any]"
     apart: tuple[int, ...] = ()
-
-
-class _Branches(NamedTuple):
-    """A conditional for NumPy. A branch that cannot be interpreted raises when it is taken."""
-
-    programs: "Sequence[Program | NotInterpretable]"
-
-    def __call__(self, index: HostArray, *arrays: HostArray) -> list[HostArray]:
-        return self._chosen(index)(arrays)
-
-    @property
-    def is_collective(self) -> bool:
-        """Whether all devices must take part."""
-        return any(isinstance(one, Program) and one.is_collective for one in self.programs)
-
-    def over_shards(self, index: Any, *arrays: Any) -> list[Any]:
-        """The conditional on all devices of a mesh: together if they take the same branch."""
-        is_each = type(index) is Shards and not all(one == index[0] for one in index)
-        if is_each and not self.is_collective:
-            return each_alone(self, [index, *arrays])
-        return self._chosen(agreed(index, "a branch")).over_shards(arrays)
-
-    def _chosen(self, index: HostArray) -> "Program":
-        program = self.programs[min(max(int(index), 0), len(self.programs) - 1)]
-        if isinstance(program, NotInterpretable):
-            raise program
-        return program
 
 
 class Program:
@@ -425,7 +399,7 @@ class Program:
         # The usual branch is the cheap one.
         seconds = min(program.seconds for program in possible)
         is_apart = any(program.is_apart for program in possible)
-        step = _Branches(programs)
+        step = Branches(programs)
         results = self._append(
             step, seconds, equation, [index, *operands], bind=bind if is_apart else None
         )
