@@ -86,10 +86,12 @@ def compact(
             return kept[:2], kept.count
     else:
         wants_ids = return_index or rows is None
-        # An array of the host is placed without a program.
-        numbers: Any = jnp if isinstance(mask, Tracer) else np
-        dtype = row_id_dtype(num_rows, caller)
-        moved = rows, numbers.arange(num_rows, dtype=dtype) if wants_ids else None
+        row_ids = None
+        if wants_ids:
+            # An array of the host is placed without a program.
+            numbers: Any = jnp if isinstance(mask, Tracer) else np
+            row_ids = numbers.arange(num_rows, dtype=row_id_dtype(num_rows, caller))
+        moved = rows, row_ids
         valid = row_mesh.valid_rows(num_valid, num_rows, caller)
         if num_rows == 0:
             # XLA cannot compile a program over a mesh if all arguments are empty: a row without

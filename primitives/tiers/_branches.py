@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from ._elementwise_rules import HostArray
 from ._equal_rounding import NotInterpretable
 from ._loops import Body
-from ._shards import Shards, agreed, each_alone
+from ._shards import agreed, differs, each_alone
 
 
 class Branches(NamedTuple):
@@ -27,8 +27,7 @@ class Branches(NamedTuple):
 
     def over_shards(self, index: Any, *arrays: Any) -> list[Any]:
         """The conditional on all devices of a mesh: together if they take the same branch."""
-        is_each = type(index) is Shards and not all(one == index[0] for one in index)
-        if is_each and not self.is_collective:
+        if differs(index) and not self.is_collective:
             return each_alone(self, [index, *arrays])
         return self._chosen(agreed(index, "a branch")).over_shards(arrays)
 

@@ -125,15 +125,10 @@ class _AxisIndex(NamedTuple):
         return [Shards(np.array(place, np.int32) for place in places(self.grid, self.axes))]
 
 
-def _largest(arrays: list[HostArray]) -> HostArray:
-    """The first one of the largest, as XLA finds it: a NaN is never larger."""
-    none = np.full_like(arrays[0], -np.inf) if _are_floats(arrays) else arrays[0]
-    return functools.reduce(lambda x, y: np.where(y > x, y, x), _flushed(arrays), none)
-
-
-def _smallest(arrays: list[HostArray]) -> HostArray:
-    none = np.full_like(arrays[0], np.inf) if _are_floats(arrays) else arrays[0]
-    return functools.reduce(lambda x, y: np.where(y < x, y, x), _flushed(arrays), none)
+def _extreme(beats: np.ufunc, least: float, arrays: list[HostArray]) -> HostArray:
+    """The first one of the extremes, as XLA finds it: a NaN beats nothing."""
+    none = np.full_like(arrays[0], least) if _are_floats(arrays) else arrays[0]
+    return functools.reduce(lambda x, y: np.where(beats(y, x), y, x), _flushed(arrays), none)
 
 
 def _flushed(arrays: list[HostArray]) -> list[HostArray]:
@@ -160,16 +155,16 @@ def _total(arrays: list[HostArray]) -> HostArray:
 _REDUCTIONS: dict[str, Callable[[list[HostArray]], HostArray]] = {
     "psum": _total,
     "psum_invariant": _total,
-    "pmax": _largest,
-    "pmin": _smallest,
+    "pmax": functools.partial(_extreme, np.greater, -np.inf),
+    "pmin": functools.partial(_extreme, np.less, np.inf),
 }
 
 
 def is_left_out(equation: Equation, grid: Grid) -> bool:
-    """Whether XLA leaves out a collective: an `all_to_all` of a single device."""
-    if equation.primitive.name != "all_to_all":
+    """Whether XLA leaves out a collective of a single device: all but a `reduce_scatter`."""
+    if equation.primitive.name not in ("all_to_all", *_REDUCTIONS):
         return False
-    axes = equation.params["axis_name"]
+    axes = equation.params.get("axis_name", equation.params.get("axes"))
     return grid.size_of((axes,) if isinstance(axes, str) else axes) == 1
 
 

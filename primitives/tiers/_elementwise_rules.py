@@ -24,6 +24,17 @@ class Elementwise(NamedTuple):
         return self.function(*operands)
 
 
+class Same(NamedTuple):
+    """The step that returns its operands."""
+
+    def __call__(self, *operands: HostArray) -> Any:
+        return operands
+
+    def over_shards(self, *operands: Any) -> list[Any]:
+        """The operands on all devices."""
+        return list(operands)
+
+
 RULES: dict[str, Rule] = {}
 # Fewer flags are selected by sooner than they are searched.
 _LEAST_SEARCHED = 1 << 10
@@ -110,7 +121,7 @@ def _population_count(equation: Equation) -> HostStep | None:
 @rule("stop_gradient", "copy", "copy_p", "optimization_barrier", "pvary")
 def _same(equation: Equation) -> HostStep | None:
     del equation
-    return lambda *arrays: arrays
+    return Same()
 
 
 @rule("div")
@@ -322,4 +333,13 @@ def _clz(equation: Equation) -> HostStep | None:
 
 
 # The primitives of this module: each result depends on the elements at its own position alone.
-ELEMENTWISE = frozenset(RULES)
+_ELEMENTWISE = frozenset(RULES)
+
+
+def is_elementwise(equation: Equation) -> bool:
+    """Whether operands are numbers, or have the shape of the result, and go element by element."""
+    shapes = {variable.aval.shape for variable in equation.invars}
+    return equation.primitive.name in _ELEMENTWISE and shapes <= {
+        (),
+        equation.outvars[0].aval.shape,
+    }

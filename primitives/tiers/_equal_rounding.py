@@ -36,7 +36,8 @@ COLLECTIVES = frozenset((
 _MOVES = frozenset((
     "reshape", "squeeze", "expand_dims", "broadcast_in_dim", "transpose", "rev", "slice",
     "dynamic_slice", "split", "unstack", "concatenate", "stack", "pad", "select_n", "copy",
-    "copy_p", "stop_gradient", "optimization_barrier", "bitcast_convert_type", KERNEL,
+    "copy_p", "stop_gradient", "optimization_barrier", "bitcast_convert_type", KERNEL, "pvary",
+    "reshard", "sharding_constraint", "mesh_cast",
 ))  # fmt: skip
 # The operand that changes nothing, the second one unless the operation is commutative.
 _NEUTRAL = {"add": (0, True), "sub": (0, False), "mul": (1, True), "div": (1, False)}
@@ -168,6 +169,14 @@ class EqualRounding:
             if name not in ("scatter-add", "scatter-mul"):
                 before = before.union(*map(self.before, operands))
             self._calculated |= dict.fromkeys(results, before)
+
+    def see_through(self, operands: Sequence[int], results: Sequence[int]) -> None:
+        """Notes that XLA knows of results what it knows of the operands that they are."""
+        for slot, result in zip(operands, results, strict=True):
+            self._calculated[result] = self.before(slot)
+            self._cases[result] = self._cases.get(slot, [])
+            if slot in self.flags:
+                self.flags.add(result)
 
     def _is_broadcast(self, equation: Equation, operands: Sequence[int]) -> bool:
         """Whether XLA may take the results for a broadcast of fewer numbers."""

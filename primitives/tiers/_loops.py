@@ -10,7 +10,7 @@ from jax.extend.core import ClosedJaxpr
 
 from ...shardings._compat import scan_counts
 from ._elementwise_rules import Equation, HostArray, HostStep
-from ._shards import Shards, agreed, each_alone, on_each, row_of
+from ._shards import agreed, differs, each_alone, on_each, row_of
 
 # The trip count of a loop that has none.
 _GUESSED_TRIPS = 32
@@ -126,11 +126,9 @@ class _While(NamedTuple):
         of_body, carried = rest[: self.num_body], list(rest[self.num_body :])
         while True:
             goes_on = self.condition.over_shards([*of_condition, *carried])[0]
-            if type(goes_on) is Shards:
-                if not self.is_collective and not all(one == goes_on[0] for one in goes_on):
-                    return each_alone(self, [*of_condition, *of_body, *carried])
-                goes_on = agreed(goes_on, "the turns of a loop")
-            if not goes_on:
+            if differs(goes_on) and not self.is_collective:
+                return each_alone(self, [*of_condition, *of_body, *carried])
+            if not agreed(goes_on, "the turns of a loop"):
                 return carried
             carried = self.body.over_shards([*of_body, *carried])
 

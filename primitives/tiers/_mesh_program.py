@@ -12,7 +12,7 @@ from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
 from ...shardings._compat import is_x64_enabled
 from ._collective_rules import collective_step, is_left_out
-from ._elementwise_rules import ELEMENTWISE, Elementwise, Equation, HostArray
+from ._elementwise_rules import Elementwise, Equation, Same, is_elementwise
 from ._equal_rounding import NotInterpretable, dtype_of_value
 from ._program import Program
 from ._row_specs import spec_by_operands, spec_of_axes
@@ -46,10 +46,11 @@ def mesh_within(jaxpr: Jaxpr) -> Mesh | None:
         place = _place_of(equation)
         if place is not None and isinstance(place.mesh, Mesh):
             return place.mesh
-        for inner in jax.tree.leaves(list(equation.params.values())):
-            mesh = mesh_within(inner.jaxpr) if isinstance(inner, ClosedJaxpr) else None
-            if mesh is not None:
-                return mesh
+        for param in equation.params.values():
+            for inner in param if isinstance(param, (tuple, list)) else (param,):
+                mesh = mesh_within(inner.jaxpr) if isinstance(inner, ClosedJaxpr) else None
+                if mesh is not None:
+                    return mesh
     return None
 
 
@@ -60,7 +61,7 @@ class MeshProgram(Program):
     zeros as it joins pieces that lie on several devices.
 
     Args:
-        mesh: the mesh.
+        on: the mesh.
         given: where the arguments lie; None for a part of a program.
 
     Attributes:
@@ -73,14 +74,14 @@ class MeshProgram(Program):
         calculated: Sequence[frozenset[str]] | None = None,
         constant: Sequence[bool] | None = None,
         *,
-        mesh: Mesh,
+        on: Mesh,
         keeps_apart: bool = False,
         given: Sequence[Spec] | None = None,
     ):
-        self._mesh, self._grid, self._given = mesh, grid_of(mesh), given
+        self._mesh, self._grid, self._given = on, grid_of(on), given
         # Where values lie. Under Auto axes it is not part of their types.
         self._placed: dict[int, Spec] = {}
-        super().__init__(closed, calculated, constant, keeps_apart=keeps_apart)
+        super().__init__(closed, calculated, constant, keeps_apart=keeps_apart, on=on)
         self.specs: list[Spec] = []
         if given is not None:
             self.specs = list(map(self._spec_of, self._outputs, closed.out_avals))
@@ -117,17 +118,6 @@ class MeshProgram(Program):
         """Where the results lie on the mesh that the program was made for."""
         return [NamedSharding(self._mesh, PartitionSpec(*spec)) for spec in self.specs]
 
-    def _part(
-        self,
-        closed: ClosedJaxpr,
-        calculated: Sequence[frozenset[str]],
-        constant: Sequence[bool],
-    ) -> Program:
-        return MeshProgram(
-            closed, calculated, constant,
-            mesh=self._mesh, keeps_apart=self._keeps_apart,
-        )  # fmt: skip
-
     def _equation(self, equation: Equation, operands: list[int]) -> list[int]:
         name = equation.primitive.name
         for variable in (*equation.invars, *equation.outvars):
@@ -135,7 +125,7 @@ class MeshProgram(Program):
         if name == "shard_map":
             return self._shard_map(equation, operands)
         if name in _PLACES:
-            results = self._append(_Same(), 0.0, equation, operands)
+            results = self._append(Same(), 0.0, equation, operands)
             place = _place_of(equation)
             if place is not None:
                 self._check_mesh(place.mesh)
@@ -168,10 +158,11 @@ class MeshProgram(Program):
         step = super()._step(equation, operands)
         if not callable(step):
             return step
-        name, result = equation.primitive.name, equation.outvars[0].aval
-        shapes = {variable.aval.shape for variable in equation.invars}
-        if name in ELEMENTWISE and shapes <= {(), result.shape}:
+        if isinstance(step, Same):
+            return step
+        if is_elementwise(equation):
             return Elementwise(step)
+        name = equation.primitive.name
         has_floats = any(
             dtype_of_value(variable.aval).kind not in "biu"
             for variable in (*equation.invars, *equation.outvars)
@@ -196,7 +187,7 @@ class MeshProgram(Program):
         constant = list(map(self._proof.is_known_in_branch, operands))
         program = _ShardProgram(
             ClosedJaxpr(params["jaxpr"], ()), before, constant,
-            grid=self._grid, keeps_apart=self._keeps_apart,
+            on=self._grid, keeps_apart=self._keeps_apart,
         )  # fmt: skip
         in_specs, out_specs = tuple(params["in_specs"]), tuple(params["out_specs"])
         specs = tuple(map(tuple, in_specs)), tuple(map(tuple, out_specs))
@@ -253,43 +244,21 @@ class MeshProgram(Program):
 class _ShardProgram(Program):
     """A jaxpr of shards, with collectives between them."""
 
-    def __init__(
-        self,
-        closed: ClosedJaxpr,
-        calculated: Sequence[frozenset[str]] | None = None,
-        constant: Sequence[bool] | None = None,
-        *,
-        grid: Grid,
-        keeps_apart: bool = False,
-    ):
-        self._grid = grid
-        super().__init__(closed, calculated, constant, keeps_apart=keeps_apart)
-
-    def _part(
-        self,
-        closed: ClosedJaxpr,
-        calculated: Sequence[frozenset[str]],
-        constant: Sequence[bool],
-    ) -> Program:
-        grid, keeps_apart = self._grid, self._keeps_apart
-        return _ShardProgram(closed, calculated, constant, grid=grid, keeps_apart=keeps_apart)
-
     def _equation(self, equation: Equation, operands: list[int]) -> list[int]:
-        if is_left_out(equation, self._grid):
-            # Operations before and behind it may be joined.
-            if equation.params["tiled"]:
-                return operands
-            raise NotInterpretable("all_to_all of one device, of another shape")
-        # Within a shard there is nothing left to divide.
-        if equation.primitive.name not in ("pvary", *_PLACES):
+        if not is_left_out(equation, self._on):
             return super()._equation(equation, operands)
-        known = self._values[operands[0]]
-        if known is not None:
-            return [self._constant(known, equation.outvars[0].aval)]
-        return self._append(_Same(), 0.0, equation, operands)
+        if not equation.params.get("tiled", True):
+            raise NotInterpretable("all_to_all of one device, of another shape")
+        # Operations before and behind it may be joined.
+        results = self._append(Same(), 0.0, equation, operands)
+        self._proof.see_through(operands, results)
+        return results
 
     def _step(self, equation: Equation, operands: Sequence[int]) -> Step | str | None:
-        return collective_step(equation, self._grid) or super()._step(equation, operands)
+        if equation.primitive.name in _PLACES:
+            # Within a shard there is nothing left to divide.
+            return Same()
+        return collective_step(equation, self._on) or super()._step(equation, operands)
 
 
 class _ShardMap(NamedTuple):
@@ -326,20 +295,9 @@ class _ShardMap(NamedTuple):
         return Sharded(self.grid, spec, shards, shape)
 
 
-class _Same(NamedTuple):
-    """The operand itself."""
-
-    def __call__(self, operand: HostArray) -> HostArray:
-        return operand
-
-    def over_shards(self, *operands: Any) -> list[Any]:
-        """The operand on all devices."""
-        return list(operands)
-
-
 def _on_wholes(function: Any, operands: Sequence[Any], dtypes: Sequence[Any]) -> list[Any]:
     """The results of a step of whole arrays, which may be in shards."""
-    if isinstance(function, (_ShardMap, _Same)):
+    if isinstance(function, (_ShardMap, Same)):
         return function.over_shards(*operands)
     first = next((one for one in operands if type(one) is Sharded), None)
     if isinstance(function, Elementwise) and first is not None:

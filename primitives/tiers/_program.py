@@ -45,7 +45,7 @@ _CALLS = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_
           "custom_vmap_call", "custom_partitioning", "remat", "checkpoint", "remat2")  # fmt: skip
 # The elements of constants that are calculated while a program is prepared.
 _MOST_FOLDED = 4096
-_FOLDING = ("broadcast_in_dim", "reshape", "convert_element_type", "squeeze")
+_FOLDING = ("broadcast_in_dim", "reshape", "convert_element_type", "squeeze", "pvary")
 
 
 # Calls a step with operands of any kind, and gives its results their dtypes.
@@ -76,6 +76,9 @@ class Program:
     differently raises `NotInterpretable`; see `_equal_rounding`. Where XLA would join operations on
     floats, `keeps_apart` has the jaxpr in a form in which it cannot: `replay`.
 
+    Args:
+        on: what a program of several devices runs on; for a class of it.
+
     Attributes:
         is_apart: whether the results are those of XLA for `replay` alone.
         seconds: an estimate of the time by which a call is slower than that of compiled code.
@@ -97,8 +100,9 @@ class Program:
         constant: Sequence[bool] | None = None,
         *,
         keeps_apart: bool = False,
+        on: Any = None,
     ):
-        self._keeps_apart = keeps_apart
+        self._keeps_apart, self._on = keeps_apart, on
         self._is_changed = False
         self._values: list[Any] = []  # Constants; None for what a call computes.
         self._calls: list[_Call] = []
@@ -223,7 +227,8 @@ class Program:
         constant: Sequence[bool],
     ) -> "Program":
         """A program of a branch, or of the body of a loop."""
-        return Program(closed, calculated, constant, keeps_apart=self._keeps_apart)
+        options: dict[str, Any] = {"keeps_apart": self._keeps_apart, "on": self._on}
+        return type(self)(closed, calculated, constant, **options)
 
     def _step(self, equation: Equation, operands: Sequence[int]) -> Step | str | None:
         """The step of an equation without equations of its own; None if it has no rule."""

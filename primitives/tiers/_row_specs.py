@@ -8,7 +8,7 @@ moves nothing between devices then.
 from collections.abc import Sequence
 from typing import Any
 
-from ._elementwise_rules import ELEMENTWISE, Equation
+from ._elementwise_rules import Equation, is_elementwise
 from ._shards import Spec
 
 # The mesh axes that divide each dimension; None for a constant, which lies anywhere.
@@ -32,9 +32,7 @@ def spec_by_operands(equation: Equation, placed: Sequence[Axes]) -> Spec | None:
     if len(divided) > 1:
         return None
     (axes,) = divided
-    shapes = {variable.aval.shape for variable in equation.invars}
-    is_elementwise = equation.primitive.name in ELEMENTWISE and shapes <= {(), shape}
-    is_by_row = is_elementwise or (len(axes) == 1 and _keeps_rows(equation, placed))
+    is_by_row = is_elementwise(equation) or (len(axes) == 1 and _keeps_rows(equation, placed))
     return spec_of_axes(axes) if is_by_row else None
 
 

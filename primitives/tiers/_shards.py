@@ -209,21 +209,24 @@ def row_of(value: Any, row: int) -> Any:
     return Shards(one[row] for one in value) if type(value) is Shards else value[row]
 
 
+def differs(value: Any) -> bool:
+    """Whether devices have different numbers."""
+    return type(value) is Shards and any(one != value[0] for one in value[1:])
+
+
 def agreed(value: Any, what: str) -> HostArray:
     """A value that all devices have alike.
 
     Raises:
         NotInterpretable: they differ.
     """
-    if type(value) is not Shards:
-        return value
-    if any(one != value[0] for one in value[1:]):
+    if differs(value):
         raise NotInterpretable(f"devices that differ in {what}, with a collective in it")
-    return value[0]
+    return value[0] if type(value) is Shards else value
 
 
 def apart_from(given: Sequence[HostArray], result: Any) -> Any:
-    """A result whose memory is none of the given arrays'."""
+    """A result, which shares no memory with the given arrays: else as a copy."""
     if type(result) is Sharded:
         return result._replace(shards=Shards(apart_from(given, one) for one in result.shards))
     return result.copy() if any(np.may_share_memory(result, one) for one in given) else result

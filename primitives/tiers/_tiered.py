@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
-from jax.sharding import Mesh
 
 from ...shardings._compat import is_under_trace, is_x64_enabled, option
 from ..contract._platform import traced_for
@@ -275,24 +274,25 @@ class Tiered:
         entry.mesh = host_mesh(entry.key[2], mesh_within(jaxpr.jaxpr))
         if entry.mesh is None and entry.num_devices > 1:
             raise NotInterpretable("several devices without a mesh of this process")
-        leaves = jax.tree.leaves(self._divided(*entry.arguments)[1])
-        types = list(map(type_of, leaves))
-        program = self._program_of(jaxpr, entry.mesh, types)
+        program = self._program_of(jaxpr, entry)
         if program.is_apart:
-            entry.keep_apart(program, types)
+            entry.keep_apart(program, self._types_of_leaves(entry))
         entry.program = program
         if mode() == "auto" and program.seconds > entry.compile_seconds:
             entry.program = None
             raise NotInterpretable(f"interpreted it would take {program.seconds:.3f} s")
 
-    def _program_of(self, jaxpr: Any, mesh: Mesh | None, types: Sequence[Any]) -> Program:
+    def _types_of_leaves(self, entry: "Entry") -> list[jax.ShapeDtypeStruct]:
+        return list(map(type_of, jax.tree.leaves(self._divided(*entry.arguments)[1])))
+
+    def _program_of(self, jaxpr: Any, entry: "Entry") -> Program:
         # What is compiled in place of the function has no other options.
         may_be_apart = self._options.keys() <= _OPTIONS_OF_ARGUMENTS
-        if mesh is not None:
+        if entry.mesh is not None:
             if not may_be_apart:
                 raise NotInterpretable("options of jax.jit on a mesh")
-            specs = [spec_of(one.sharding) for one in types]
-            return MeshProgram(jaxpr, mesh=mesh, keeps_apart=True, given=specs)
+            specs = [spec_of(one.sharding) for one in self._types_of_leaves(entry)]
+            return MeshProgram(jaxpr, on=entry.mesh, keeps_apart=True, given=specs)
         if not may_be_apart:
             return Program(jaxpr)
         if self.is_in_pieces:
