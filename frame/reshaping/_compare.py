@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..combining._concat_rows import common_columns
+from ..combining._interleaved_rows import interleaved_rows
 from ..table._arguments import axis_number, check_flag
-from ..table._column_labels import Labels
+from ..table._column_labels import Labels, common_name
 from ..table._ndframe import FrameBase, NDFrame
 from ..table._tracing import is_traced
 
@@ -24,22 +26,21 @@ class Comparison(NDFrame):
         keep_equal: bool = False,
         result_names: tuple[object, object] = ("self", "other"),
     ) -> Any:
-        """The rows and columns in which two frames of equal labels differ, side by side.
+        """The rows and columns in which two frames of equal labels differ, beside each other.
 
         Inside `jit` with `keep_shape=True` only, because the number of columns depends on values.
 
         Args:
             other: a frame or a series with the same labels.
-            align_axis: must be 1.
+            align_axis: 1 puts columns of both sides beside each other, 0 rows of both below each
+                other.
             keep_shape: whether to keep rows and columns without a difference.
             keep_equal: whether to keep equal values; they become missing by default.
-            result_names: the labels of the columns of either side.
+            result_names: the labels of either side, below those of columns or of rows.
 
         Returns:
-            A frame with two columns for each column, or for the series.
-
-        Differences from pandas:
-            `align_axis` must be 1.
+            A frame with two columns for each column, or for the series. With `align_axis=0` a frame
+            or a series with two rows for each row.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -47,6 +48,8 @@ class Comparison(NDFrame):
             >>> found = frame.compare(JaxFrame({"x": [1, 7, 3], "y": [4, 5, 6]}))
             >>> found.columns.tolist(), found.to_pandas().values.tolist()
             ([('x', 'self'), ('x', 'other')], [[2.0, 7.0]])
+            >>> frame.x.compare(JaxFrame({"x": [1, 7, 3]}).x, align_axis=0).to_dict()
+            {(1, 'self'): 2.0, (1, 'other'): 7.0}
         """
         if type(self) is not type(other):
             mine, theirs = type(self).__name__, type(other).__name__
@@ -56,11 +59,7 @@ class Comparison(NDFrame):
                 f"Passing 'result_names' as a {type(result_names)} is not supported. Provide "
                 "'result_names' as a tuple instead."
             )
-        if align_axis not in (1, "columns"):
-            axis_number(align_axis, self)
-            raise NotImplementedError(
-                f"compare: align_axis must be 1, got {align_axis!r}. Use stack() of the result."
-            )
+        by_row = align_axis not in (1, "columns") and axis_number(align_axis, self) == 0
         left: Any = self
         right: Any = other
         differs = ~((left == right) | (left.isna() & right.isna()))
@@ -76,7 +75,9 @@ class Comparison(NDFrame):
                     "keep_shape=True."
                 )
             left, right = _with_differences(left, differs), _with_differences(right, differs)
-        pairs = zip(left._table.columns, right._table.columns, strict=True)
+        pairs = list(zip(left._table.columns, right._table.columns, strict=True))
+        if by_row:
+            return _rows_of_both(left, right, pairs, result_names)
         columns = list(itertools.chain.from_iterable(pairs))
         return left._make_frame(columns, _paired_labels(self, left, result_names), left._table)
 
@@ -88,6 +89,17 @@ def _with_differences(rows: Any, differs: Any) -> Any:
     return rows[differs.any(axis=1)]._columns_at(
         [at for at, flag in enumerate(has_difference) if flag]
     )
+
+
+def _rows_of_both(left: Any, right: Any, pairs: Any, names: tuple[object, object]) -> Any:
+    """The rows of two sides in turn, with the names of the sides below their labels."""
+    of_frames = isinstance(left, FrameBase)
+    pieces = [
+        common_columns(pair, name, (left._table.num_rows,) * 2, of_frames=of_frames)
+        for pair, name in zip(pairs, left._names, strict=True)
+    ]
+    rows = interleaved_rows(pieces, pd.Index(list(names)), left._table)
+    return left._made(rows, left._labels if of_frames else common_name((left._name, right._name)))
 
 
 def _paired_labels(source: object, left: Any, names: tuple[object, object]) -> Labels:

@@ -15,8 +15,9 @@ OTHER.loc[3, "x"], OTHER.loc[5, "x"], OTHER.loc[9, "k"], OTHER.loc[6, "s"] = 7.0
 
 @pytest.mark.parametrize("keep_shape", [False, True])
 @pytest.mark.parametrize("keep_equal", [False, True])
-def test_differences(keep_shape, keep_equal):
-    options = {"keep_shape": keep_shape, "keep_equal": keep_equal}
+@pytest.mark.parametrize("align_axis", [0, 1])
+def test_differences(keep_shape, keep_equal, align_axis):
+    options = {"keep_shape": keep_shape, "keep_equal": keep_equal, "align_axis": align_axis}
     assert_parity(
         lambda f, g: (
             f.compare(g, **options),
@@ -37,6 +38,8 @@ def test_inside_jit():
         lambda f: (
             f.compare(f.assign(k=f.k.clip(3)), keep_shape=True),
             f.x.compare(f.x.clip(0), keep_shape=True, keep_equal=True),
+            f.compare(f.assign(k=f.k.clip(3)), "index", keep_shape=True),
+            f.x.compare(f.k, 0, keep_shape=True, keep_equal=True),
         ),
         FRAME[["k", "x"]],
         ways=["jit"],
@@ -50,13 +53,26 @@ def test_wrong_uses():
     assert_same_error(lambda f: f.compare(f, result_names=["a", "b"]), FRAME)
     assert_same_error(lambda f: f.compare(f.rename(columns={"x": "y"})), FRAME)
     assert_same_error(lambda f: f.compare(f[:3]), FRAME)
-    ours = on_device(FRAME)
-    with pytest.raises(NotImplementedError, match="Use stack"):
-        ours.compare(ours, align_axis=0)
+    assert_same_error(lambda f: f.compare(f, align_axis=2), FRAME)
+
+
+def test_rows_of_both_below_labels_of_several_levels():
+    assert_parity(
+        lambda f, g: (
+            f.set_index(["b", "t"]).compare(g.set_index(["b", "t"]), align_axis=0),
+            f.set_index("s").x.compare(f.set_index("s").k, align_axis=0),
+            f.x.compare(g.x, align_axis=0, result_names=("before", "after")).unstack(),
+        ),
+        FRAME,
+        OTHER,
+        ways=["eager", "mesh"],
+    )
 
 
 @pytest.mark.parametrize("keep_shape", [False, True])
 def test_a_value_differs_from_a_missing_one(keep_shape):
     frame = pd.DataFrame({"a": [1, 2, None, None]}, dtype="Int64")
     other = pd.DataFrame({"a": [1, None, 3, None]}, dtype="Int64")
-    assert_parity(lambda f, g: f.compare(g, keep_shape=keep_shape), frame, other, ways=["eager"])
+    for axis in (0, 1):
+        how = {"keep_shape": keep_shape, "align_axis": axis}
+        assert_parity(lambda f, g, how=how: f.compare(g, **how), frame, other, ways=["eager"])
