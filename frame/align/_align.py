@@ -45,18 +45,14 @@ def same_labels(a: Table, b: Table) -> bool:
     ):
         return False
     if a.index.is_range and b.index.is_range:
-        return _same_range(a.index, b.index)
+        return a.index.is_same_range(b.index)
     if a.index.num_levels != b.index.num_levels:
         return False
-    if a.index.has_positions and b.index.has_positions and _same_range(a.index, b.index):
+    if a.index.has_positions and b.index.has_positions and a.index.is_same_range(b.index):
         (x,), (y,) = a.index.stored, b.index.stored
         return _same_values(x, y, a.num_rows)
     a_levels, b_levels = a.index_columns(), b.index_columns()
     return all(_same_values(x, y, a.num_rows) for x, y in zip(a_levels, b_levels, strict=True))
-
-
-def _same_range(a: RowIndex, b: RowIndex) -> bool:
-    return (a.start, a.step) == (b.start, b.step)
 
 
 @answered_at_once

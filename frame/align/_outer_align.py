@@ -159,11 +159,12 @@ def _outer(
 
 def _align_ranges(a: Table, b: Table) -> tuple[Table, Table]:
     """Aligns traced tables by position, for equal ranges of one capacity."""
-    is_alike = (a.index.start, a.index.step) == (b.index.start, b.index.step)
-    if not (a.index.is_range and b.index.is_range and is_alike and a.capacity == b.capacity):
+    are_ranges = a.index.is_range and b.index.is_range and a.capacity == b.capacity
+    if not (are_ranges and a.index.is_same_range(b.index)):
         raise NotImplementedError(
             "alignment: inside jit the labels of two series or frames must be the same array, as "
-            "for two columns of a frame. Use merge(), or select rows after calculating."
+            "for two columns of a frame. Use merge(), or select rows after calculating; batches "
+            "whose rows belong together agree after reset_index(drop=True)."
         )
     num_rows = jnp.maximum(a.num_rows, b.num_rows)
     index = a.index if a.index.names == b.index.names else a.index.named((None,))

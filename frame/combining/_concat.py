@@ -319,8 +319,8 @@ def _is_one_range(tables: Sequence[Table]) -> bool:
         return False
     if len(tables) == 1:
         return True
-    if is_traced([table.num_rows for table in tables]):
+    if is_traced([(table.num_rows, table.index) for table in tables]):
         return False
     lengths = [table.num_rows_on_host for table in tables]
-    starts = first.start + first.step * np.cumsum([0, *lengths[:-1]])
-    return all(table.index.start == start for table, start in zip(tables, starts, strict=True))
+    starts = first.first + first.step * np.cumsum([0, *lengths[:-1]])
+    return all(table.index.first == start for table, start in zip(tables, starts, strict=True))

@@ -92,10 +92,10 @@ def _at(column: Column, position: int) -> Column:
 def _label_at(index: RowIndex, position: int) -> Any:
     """The label of one row."""
     if not index.stored:
-        return index.start + position * index.step
+        return index.first + position * index.step
     if index.has_positions:
         (positions,) = index.stored
-        label = index.start + index.step * int(stored_on_host(positions)[0][position])
+        label = index.first + index.step * int(stored_on_host(positions)[0][position])
         return label_dtype()(label)
     return index.with_stored([_at(level, position) for level in index.stored]).to_pandas(1)[0]
 

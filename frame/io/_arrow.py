@@ -30,7 +30,7 @@ def arrow_table(
     metadata = json.loads(schema.metadata[b"pandas"])
     stored = metadata["index_columns"]
     if index.is_range:
-        first = index.start + rows.start * index.step
+        first = index.first + rows.start * index.step
         stored[0] |= {"start": first, "stop": first + num_rows * index.step, "step": index.step}
     else:
         levels = zip(index.levels, stored, strict=True)

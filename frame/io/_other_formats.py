@@ -229,7 +229,7 @@ class FrameFormats(Texts, FrameBase):
     ) -> bytes | None:
         """Writes an ORC file, which appears when it is complete, or returns its bytes."""
         index = self._table.index
-        if not index.is_range or (index.start, index.step, index.names) != (0, 1, (None,)):
+        if not index.is_range or (index.first, index.step, index.names) != (0, 1, (None,)):
             raise ValueError(
                 "orc does not support serializing a non-default index for the index; you can "
                 ".reset_index() to make the index into column(s)"

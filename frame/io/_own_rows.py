@@ -85,7 +85,7 @@ def _described(column: Column) -> str:
 def _index_of_processes(own: Table, num_rows: int, devices: Any) -> RowIndex | None:
     """The range of all rows, if there is one; None if the labels must be stored."""
     index = own.index
-    facts = np.array([index.is_range, index.start, index.step, num_rows], np.int64)
+    facts = np.array([index.is_range, index.first, index.step, num_rows], np.int64)
     of_all, _ = gathered(facts.view(np.uint8), devices)
     is_range, starts, steps, lengths = np.ascontiguousarray(of_all).view(np.int64).T
     if not is_range.all():
@@ -166,7 +166,7 @@ def own_pieces(frame: Any, *, is_whole: bool = False) -> Iterator[tuple[str, pa.
             local = jax.tree.map(lambda leaf, start=shard: _piece_at(leaf, start), table)
             index = local.index
             if index.is_range:
-                index = RowIndex((), index.names, index.start + shard * index.step, index.step)
+                index = index.from_position(shard)
             rows = slice(0, max(stop - shard, 0))
             name = f"{shard // max(shard_rows, 1):05}"
             yield name, arrow_table(local.columns, frame._labels, index, rows)

@@ -172,4 +172,4 @@ def _frames(stage: Stage) -> Iterator[Any]:
 
 
 def _is_default(index: RowIndex) -> bool:
-    return index.is_range and (index.start, index.step, index.names) == (0, 1, (None,))
+    return index.is_range and (index.first, index.step, index.names) == (0, 1, (None,))

@@ -184,6 +184,8 @@ def _batches(recipe: Recipe, position: Position) -> Generator[tuple[Any, Positio
                     batch = FrameBase.frame_class(batch, sharding=recipe.sharding)
                 # No padding that a loss would average: `to_jax` has just the rows inside `jit` too.
                 batch = with_capacity(batch, batch._layout.divisible(size))
+                table = batch._table
+                batch = batch._like(table.replace(index=table.index.with_start_as_data()))
                 yield batch, dataclasses.replace(start, step=step + 1)
         if not has_rows:
             return

@@ -120,7 +120,7 @@ def labels_at_positions(
     """Selects labels of a range by ascending positions, which may be those of a longer source."""
     if not len(row_ids) or row_ids[-1] <= np.iinfo(np.int32).max:
         return index.at(column_from(row_ids.astype(np.int32), capacity, layout).data)
-    labels = index.start + index.step * row_ids.astype(np.int64)
+    labels = index.first + index.step * row_ids.astype(np.int64)
     return RowIndex((column_from(labels, capacity, layout, "index"),), index.names)
 
 

@@ -18,12 +18,12 @@ from ._host_column import MOST_ROWS, HostColumn
 from ._layout import Layout
 from ._level_orders import LevelOrders, with_orders
 from ._to_host import to_host
-from ._tracing import FoundOnce, at_once
+from ._tracing import FoundOnce, at_once, is_traced
 
 
 @functools.partial(
     jax.tree_util.register_dataclass,
-    data_fields=["stored"],
+    data_fields=["stored", "shift"],
     meta_fields=["names", "start", "step", "has_positions", "missing_last"],
     # Frames whose times have another frequency, or whose levels have another order, share programs,
     # which return none.
@@ -44,6 +44,8 @@ class RowIndex:
             for the keys of groups; other levels have them in front, as in pandas.
         freq: the frequency of the times that the labels were selected from, known outside `jit`.
         orders: the order of the labels of each level, known outside `jit`.
+        shift: what is added to all labels of a range, as data: batches of a stream differ in it, and
+            share programs.
     """
 
     stored: tuple[Column, ...] = ()
@@ -54,11 +56,33 @@ class RowIndex:
     missing_last: bool = False
     freq: Any = None
     orders: LevelOrders = dataclasses.field(default=(), compare=False)
+    shift: Any = None
 
     @property
     def is_range(self) -> bool:
         """Whether the labels are implicit."""
         return not self.stored
+
+    @property
+    def first(self) -> Any:
+        """The first label of a range: an int, or a traced array."""
+        if self.shift is None:
+            return self.start
+        return self.start + (self.shift if is_traced(self.shift) else int(self.shift))
+
+    def is_same_range(self, other: "RowIndex") -> bool:
+        """Whether the labels at each position of two ranges are known to be equal."""
+        if self.step != other.step:
+            return False
+        if self.shift is other.shift:
+            return self.start == other.start
+        return not is_traced(self.shift, other.shift) and self.first == other.first
+
+    def with_start_as_data(self) -> "RowIndex":
+        """The same labels, with those of other ranges of this step in one structure."""
+        if (self.stored and not self.has_positions) or not _is_label(self.first):
+            return self
+        return dataclasses.replace(self, start=0, shift=label_dtype()(self.first))
 
     @property
     def levels(self) -> tuple[Column, ...]:
@@ -72,7 +96,7 @@ class RowIndex:
         return self._found.once("levels", lambda: (Column(at_once(self.labels_at, row_ids)),))
 
     def _labels_on_host(self, row_ids: np.ndarray) -> Column:
-        start, step = _as_labels(self.start, self.step)
+        start, step = _as_labels(self.first, self.step)
         return HostColumn((start + step * row_ids.astype(start.dtype), None), NUMBER)
 
     @functools.cached_property
@@ -109,27 +133,28 @@ class RowIndex:
 
     def at_positions(self, positions: Column) -> "RowIndex":
         """Selects labels of a range by a column of positions."""
-        return RowIndex((positions,), self.names, self.start, self.step, True)
+        return RowIndex((positions,), self.names, self.start, self.step, True, shift=self.shift)
 
     def columns(self, capacity: int, layout: Layout) -> tuple[Column, ...]:
         """The levels as columns; materializes a range."""
         if self.stored:
             return self.levels
         if capacity <= MOST_ROWS and layout.mesh is None and not is_under_trace():
-            start, step = _as_labels(self.start, self.step)
+            start, step = _as_labels(self.first, self.step)
             labels = np.arange(capacity, dtype=start.dtype) * step + start
             return (HostColumn((labels, None), NUMBER),)
-        return (Column(_range_labels(*_as_labels(self.start, self.step), capacity, layout)),)
+        return (Column(_range_labels(*_as_labels(self.first, self.step), capacity, layout)),)
 
     def labels_at(self, row_ids: Array) -> Array:
         """Labels of a range by position; invalid positions give arbitrary labels."""
-        return _labels_at(row_ids, *_as_labels(self.start, self.step))
+        return _labels_at(row_ids, *_as_labels(self.first, self.step))
 
     def to_pandas(self, num_rows: int) -> pd.Index:
         """Converts the labels of the first rows to a pandas index."""
         if not self.stored:
-            stop = self.start + num_rows * self.step
-            return pd.RangeIndex(self.start, stop, self.step, name=self.names[0])
+            first = self.first
+            stop = first + num_rows * self.step
+            return pd.RangeIndex(first, stop, self.step, name=self.names[0])
         arrays = [to_host(level, num_rows) for level in self.levels]
         if len(arrays) == 1:
             return with_frequency(as_pandas_index(arrays[0], self.names[0]), self.freq)
@@ -191,11 +216,17 @@ def label_dtype() -> type[np.integer]:
     return np.int64 if is_x64_enabled() else np.int32
 
 
-def _as_labels(*values: int) -> tuple[Any, ...]:
+def _is_label(value: Any) -> bool:
+    """Whether a number fits the dtype of labels. Traced ones are of it."""
+    limits = np.iinfo(label_dtype())
+    return is_traced(value) or limits.min <= value <= limits.max
+
+
+def _as_labels(*values: Any) -> tuple[Any, ...]:
     dtype = label_dtype()
-    if any(not np.iinfo(dtype).min <= value <= np.iinfo(dtype).max for value in values):
+    if not all(map(_is_label, values)):
         raise OverflowError(f"labels of rows must fit {dtype.__name__}, got {values}.")
-    return tuple(dtype(value) for value in values)
+    return tuple(value.astype(dtype) if is_traced(value) else dtype(value) for value in values)
 
 
 @functools.partial(tiered, static_argnums=(2, 3))

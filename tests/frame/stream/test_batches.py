@@ -197,3 +197,42 @@ def test_wrong_arguments_raise(plan):
     state = plan.batches(10).state()
     with pytest.raises(ValueError, match=r"batches: the state must come from the same plan"):
         plan.batches(20, state=state)
+
+
+SHUFFLES = {"in order": {}, "shuffled": {"shuffle_buffer": 100, "seed": 3}}
+
+
+@pytest.mark.parametrize("name", SHUFFLES)
+def test_a_step_compiles_once_for_batches_with_the_labels_of_their_rows(name, plan):
+    num_traces = 0
+
+    @jax.jit
+    def step(batch):
+        nonlocal num_traces
+        num_traces += 1
+        summed = batch.assign(z=batch.x + batch.y)
+        return summed, summed[summed.y > 2], batch.iloc[3:9], batch.reset_index(), batch.x + batch.y
+
+    batches = list(plan.batches(32, batch_rows=64, drop_remainder=True, **SHUFFLES[name]))
+    for batch in batches:
+        rows = batch.to_pandas()
+        assert_same(batch, FRAME.loc[rows.index])
+        expected = rows.assign(z=rows.x + rows.y)
+        sums = rows.x + rows.y
+        oracle = expected, expected[expected.y > 2], rows[3:9], rows.reset_index(), sums
+        for result, one in zip(step(batch), oracle, strict=True):
+            assert_same(result, one)
+        first, kept = step(batch)[:2]
+        assert_same(first.iloc[2:5], expected[2:5])
+        assert_same(first + batch.assign(z=1), expected + rows.assign(z=1))
+        assert kept.index.tolist() == expected.index[expected.y > 2].tolist()
+    assert (num_traces, len(batches)) == (1, 15)
+
+
+def test_batches_of_two_streams_need_labels_that_a_step_sees(plan):
+    a, b = (next(plan.batches(10)) for _ in range(2))
+    assert (a.x + b.x).tolist() == (2 * FRAME.x[:10]).tolist()
+    with pytest.raises(NotImplementedError, match=r"reset_index\(drop=True\)"):
+        jax.jit(lambda a, b: a.x + b.x)(a, b)
+    a, b = (batch.reset_index(drop=True) for batch in (a, b))
+    assert jax.jit(lambda a, b: a.x + b.x)(a, b).tolist() == (2 * FRAME.x[:10]).tolist()
