@@ -18,7 +18,6 @@ from ..table._layout import Layout
 from ..table._ndframe import SeriesBase
 from ..table._object_functions import host_series
 from ..table._recode import category_values, has_strings, recoded
-from ..table._row_index import RowIndex
 from ..table._sort_keys import group_keys
 from ..table._table import Count, Table, check_same_layout, is_row
 from ..table._take import position, repeated, resized, settled, take_columns

@@ -44,8 +44,8 @@ class RowIndex:
             for the keys of groups; other levels have them in front, as in pandas.
         freq: the frequency of the times that the labels were selected from, known outside `jit`.
         orders: the order of the labels of each level, known outside `jit`.
-        shift: what is added to all labels of a range, as data: batches of a stream differ in it, and
-            share programs.
+        shift: what is added to all labels of a range, as data: batches of a stream, which differ in
+            it, share programs.
     """
 
     stored: tuple[Column, ...] = ()
