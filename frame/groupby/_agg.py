@@ -242,14 +242,15 @@ class GroupByAggregation(GroupByApply, GroupByReductions, GroupByRows):
         return self._planned(plan, [None])
 
     def transform(
-        self, func: object, *args: object, engine: str | None = None, **kwargs: object
+        self, func: object = None, *args: object, engine: str | None = None, **kwargs: object
     ) -> Any:
         """Broadcasts the reduction of each group to its rows, or calls a row-wise method.
 
         `func` is the name of a reduction, or of a row-wise method such as "cumsum" or "rank"; a
         NumPy reduction such as `np.sum`; a function of the groups of a column, that returns a value
         or one for each row; or the result of `segment_function`. For functions and `engine` see
-        `apply`.
+        `apply`. Groups of a frame take a list for each column, a dict by column, and keywords with
+        pairs of a column and a function.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -257,6 +258,8 @@ class GroupByAggregation(GroupByApply, GroupByReductions, GroupByRows):
             >>> frame.groupby("k").x.transform("mean").tolist()
             [2.5, 2.0, 2.5]
         """
+        if func is None or pd.api.types.is_list_like(func):
+            return self._transformed_by_several(func, args, engine, kwargs)
         if isinstance(func, str) and func in ROW_METHODS:
             return getattr(self, func)(*args, **kwargs)
         if isinstance(func, str) and func not in NAMES:
@@ -289,6 +292,43 @@ class GroupByAggregation(GroupByApply, GroupByReductions, GroupByRows):
             return self._source._make_series(column, name, self._table)
         columns = grouped._reduced(grouped._pairs(how), by_segment=True)
         return grouped._of_rows(grouped._spread(columns), are_own=how.op in SELECTIONS)
+
+    def _transformed_by_several(
+        self, functions: Any, args: tuple[object, ...], engine: str | None, kwargs: Options
+    ) -> Any:
+        """A column of rows for each function of `transform`."""
+        if self._is_series:
+            raise NotImplementedError(
+                f"Passing a {type(functions).__name__} to SeriesGroupBy.transform is not "
+                "supported. Call it with each function, or group the frame."
+            )
+        if functions is None:
+            functions, kwargs = kwargs, {}
+        elif pd.api.types.is_dict_like(functions) and any(
+            pd.api.types.is_list_like(one) for one in functions.values()
+        ):
+            raise NotImplementedError(
+                "Passing a dict of lists to DataFrameGroupBy.transform is not supported. Pass "
+                "pairs of a column and a function as keywords."
+            )
+        if not len(functions):
+            raise ValueError("No objects to concatenate")
+        by_name = pd.api.types.is_dict_like(functions)
+        if by_name:
+            plan = [
+                (name, *(one if isinstance(one, tuple) else (name, one)))
+                for name, one in (
+                    (name, (one.column, one.aggfunc) if isinstance(one, pd.NamedAgg) else one)
+                    for name, one in functions.items()
+                )
+            ]
+        else:
+            plan = [((label, one), label, one) for label, _ in self._own() for one in functions]
+        of: Any = self
+        rows = [of[label].transform(one, *args, engine=engine, **kwargs) for _, label, one in plan]
+        names = [name for name, *_ in plan]
+        labels = pd.Index(names) if by_name else pd.MultiIndex.from_tuples(names)
+        return rows[0]._make_frame([one._only for one in rows], Labels(labels))
 
     def _spread(self, columns: Sequence[Column]) -> tuple[Column, ...]:
         """Gathers each row's value from the values of the segments."""

@@ -313,7 +313,7 @@ class RecordedGroups:
     def shift(self, periods: int = ..., freq: object = ..., fill_value: object = ...) -> Any: ...
     def transform(
         self,
-        func: object,
+        func: object = ...,
         *args: object,
         engine: str | None = ...,
         **kwargs: object,

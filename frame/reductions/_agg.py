@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..combining._concat import concat
 from ..table._arguments import axis_number, listed, only_rows
 from ..table._by_pandas import by_pandas
 from ..table._column import NUMBER, Column, of_family
@@ -59,14 +60,14 @@ def apply_one(of: NDFrame, func: object, args: Any, rest: Any) -> Any:
         return method(*args, **rest) if callable(method) else method
     if not callable(func):
         raise TypeError(f"agg: func must be a name, a function, a list or a dict, got {func!r}")
-    found = _method_of(func, of)
+    found = method_of(func, of)
     if found is None:
         return func(of, *args, **rest)
     name, how = found
     return getattr(of, name)(*args, **how, **rest)
 
 
-def _method_of(func: Any, of: NDFrame) -> tuple[str, Options] | None:
+def method_of(func: Any, of: NDFrame) -> tuple[str, Options] | None:
     """The method that computes what a function of NumPy does, with its arguments; None without."""
     if not is_of_numpy(func):
         return None
@@ -84,74 +85,6 @@ def _series_of_scalars(of: NDFrame, values: Sequence[Any], labels: pd.Index, nam
         # pandas has objects then: the dtype would depend on the values.
         values = [np.nan if value is pd.NA else value for value in values]
     return of._series_of(table_of_series(pd.Series(values, index=labels, name=name)), name)
-
-
-def transformed(of: NDFrame, func: object, args: object, rest: object) -> Any:
-    """Calls a method or function and checks that its result has the same rows."""
-    if isinstance(func, (list, tuple)):
-        raise NotImplementedError("transform: func must be one function. Call each on its own.")
-    if isinstance(func, str) and not hasattr(of, func) and not hasattr(np, func):
-        raise ValueError(f"Transform function failed: unknown method {func!r}")
-    if callable(func) and has_host(of._is_traced) and _method_of(func, of) is None:
-        return _transformed_by_user(of, func, args, rest)
-    result = apply_one(of, func, args, rest)
-    keeps = isinstance(result, NDFrame) and result._table.capacity == of._table.capacity
-    if keeps and not is_traced(result._table.num_rows, of._table.num_rows):
-        keeps = len(result) == len(of)
-    if not keeps:
-        raise ValueError("Function did not transform")
-    return result
-
-
-def _transformed_by_user(of: Any, func: Any, args: Any, rest: Any) -> Any:
-    """The result of `apply`, or of a function that fails there; its index labels are the same."""
-    try:
-        result = of.apply(func, args=args, **rest)
-    except Exception:
-        try:
-            result = func(of, *args, **rest)
-        except TypeError:
-            raise
-        except Exception as error:
-            raise ValueError("Transform function failed") from error
-    if not isinstance(result, NDFrame) or not _have_equal_index(result, of):
-        raise ValueError("Function did not transform")
-    return result
-
-
-def _have_equal_index(result: Any, of: Any) -> bool:
-    ours, theirs = result._table, of._table
-    if ours.index is theirs.index:
-        return ours.num_rows_on_host == theirs.num_rows_on_host
-    return bool(result.index.equals(of.index))
-
-
-class Transformation(NDFrame):
-    """`transform` of frames and series."""
-
-    def transform(self, func: object, axis: Axis = 0, *args: object, **rest: object) -> Any:
-        """Applies a method, by name, or a function that keeps all rows; to each column of a frame.
-
-        A dict names the columns of the result, and the function of each. With `axis=1` a function
-        gets each row.
-        """
-        if axis_number(axis, self):
-            frame: Any = self
-            result = frame.apply(func, 1, args=args, **rest)
-            if not isinstance(result, FrameBase) or result.shape != frame.shape:
-                raise ValueError("Function did not transform")
-            return result
-        is_called = callable(func) and has_host(self._is_traced) and _method_of(func, self) is None
-        if isinstance(self, SeriesBase) or isinstance(func, str) or is_called:
-            return transformed(self, func, args, rest)
-        frame: Any = self
-        positions, columns = [], []
-        for position, label in enumerate(frame._labels):
-            if not isinstance(func, dict) or label in func:
-                one = func[label] if isinstance(func, dict) else func
-                positions.append(position)
-                columns.append(transformed(frame._series_at(position), one, args, rest)._only)
-        return self._make_frame(columns, frame._labels.take(positions))
 
 
 _COUNTS = ("count", "nunique", "size")
@@ -183,7 +116,7 @@ def _in_common_type(result: Any, column: Column, func: object) -> Any:
     return result._made(table_of_series(typed), result._name)
 
 
-class SeriesAggregation(Transformation, SeriesBase):
+class SeriesAggregation(SeriesBase):
     """Several reductions of a series at once."""
 
     def agg(self, func: object = None, axis: Axis = 0, *args: object, **rest: object) -> Any:
@@ -201,6 +134,7 @@ class SeriesAggregation(Transformation, SeriesBase):
             func, rest = dict(rest), {}
             if not func:
                 raise TypeError("Must provide 'func' or named aggregation **kwargs.")
+        is_list = isinstance(func, (list, tuple))
         if isinstance(func, (list, tuple)):
             func = {name_of(one): one for one in func}
             if not func:
@@ -208,6 +142,8 @@ class SeriesAggregation(Transformation, SeriesBase):
         if not isinstance(func, dict):
             return apply_one(self, func, args, rest)
         values = [apply_one(self, one, args, rest) for one in func.values()]
+        if is_list and all(isinstance(value, NDFrame) for value in values):
+            return concat(dict(zip(func, values, strict=True)), axis=1)
         if any(isinstance(value, NDFrame) for value in values):
             raise NotImplementedError(
                 "agg: a list must hold reductions. Call transform() for functions that keep rows."
@@ -217,7 +153,7 @@ class SeriesAggregation(Transformation, SeriesBase):
     aggregate = agg
 
 
-class FrameAggregation(Transformation, FrameBase):
+class FrameAggregation(FrameBase):
     """Several reductions of the columns of a frame at once."""
 
     def agg(self, func: object = None, axis: Axis = 0, *args: object, **named: object) -> Any:
@@ -252,7 +188,7 @@ class FrameAggregation(Transformation, FrameBase):
             if len(parts) == len(self._labels):
                 labels = self._labels.index[:0].append(labels)
             return self._joined(list(parts.values()), labels)
-        if isinstance(func, str) or _method_of(func, self) is not None:
+        if isinstance(func, str) or method_of(func, self) is not None:
             return apply_one(self, func, args, named)
         results = [
             _in_family(self._series_at(position).agg(func, 0, *args, **named), column, func)
@@ -302,6 +238,9 @@ class FrameAggregation(Transformation, FrameBase):
             raise ValueError(
                 "cannot perform both aggregation and transformation operations simultaneously"
             )
+        if all(isinstance(value, FrameBase) for value in values):
+            names = [*self._labels.index.names, None]
+            return concat(dict(zip(labels, values, strict=True)), axis=1, names=names)
         labels = labels.set_names(self._labels.index.names)
         if any(is_traced(value._table) for value in values):
             return self._joined_in_jit(values, labels)

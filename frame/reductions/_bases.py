@@ -8,6 +8,7 @@ from ._describe import FrameDescription, SeriesDescription
 from ._dot import FrameDot, SeriesDot
 from ._methods import FrameReductions, SeriesReductions
 from ._quantile_methods import FrameQuantiles, SeriesQuantiles
+from ._transform import Transformation
 
 
 class FrameReductionMethods(
@@ -18,6 +19,7 @@ class FrameReductionMethods(
     FrameDot,
     FrameQuantiles,
     FrameReductions,
+    Transformation,
 ):
     """Reduction methods of a frame."""
 
@@ -29,5 +31,6 @@ class SeriesReductionMethods(
     SeriesDot,
     SeriesQuantiles,
     SeriesReductions,
+    Transformation,
 ):
     """Reduction methods of a series."""

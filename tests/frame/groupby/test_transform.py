@@ -105,3 +105,22 @@ def test_rows_of_functions_without_a_group_or_a_value(column):
                 frame,
                 ways=["eager"],
             )
+
+
+def test_several_functions_of_groups_of_a_frame():
+    def transformed(f):
+        grouped = f.groupby("k")
+        return (
+            grouped.transform(["cummax", "max"]),
+            grouped[["x"]].transform(["median"]),
+            grouped.transform({"i": "sum", "x": "cummax"}),
+            grouped.transform(a=("x", "min"), b=pd.NamedAgg("i", "cumsum")),
+            grouped.transform({"a": pd.NamedAgg("x", "min"), "x": "max"}),
+        )
+
+    frame = mixed_frame()[["k", "x", "i"]]
+    assert_parity(transformed, frame, ways=["eager", "jit", "mesh"])
+    assert_same_error(lambda f: f.groupby("k").x.transform(["cumsum", "max"]), frame)
+    assert_same_error(lambda f: f.groupby("k").transform({"x": ["cumsum", "max"]}), frame)
+    assert_same_error(lambda f: f.groupby("k").transform([]), frame)
+    assert_same_error(lambda f: f.groupby("k").transform({"z": "sum"}), frame)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """transform."""
 
+import numpy as np
 import pandas as pd
-import pytest
 from frame_examples import mixed_frame
-from frame_parity import assert_parity, assert_same_error, on_device
+from frame_parity import assert_parity, assert_same_error
 
 FRAME = mixed_frame()[["k", "i"]]
 
@@ -38,8 +38,46 @@ def test_names_of_numpy_functions():
 def test_rows_must_stay():
     assert_same_error(lambda f: f.transform("sum"), FRAME)
     assert_same_error(lambda s: s.transform(lambda s: s.sum()), FRAME["k"])
-    with pytest.raises(NotImplementedError, match="one function"):
-        on_device(FRAME).transform(["abs", "cumsum"])
+
+
+def test_several_functions():
+    def transformed(f):
+        return (
+            f.transform(["abs", "cumsum"]),
+            f.transform({"i": "cumsum", "k": "abs"}),
+            f.transform({"i": ["cumsum", "abs"], "k": "abs"}),
+            f.i.transform(["abs", np.sign]),
+            f.i.transform({"a": "abs", "b": "cumsum"}),
+            f.i.transform({"a": "abs", "b": ["cumsum", "abs"]}),
+            f.rename_axis(columns="c").transform(("abs",)),
+            f.i.agg(["abs", "cumsum"]),
+            f.rename_axis(columns="c").agg(["abs", "cumsum"]),
+        )
+
+    assert_parity(transformed, FRAME, ways=["eager", "jit", "mesh"])
+
+
+def test_several_functions_of_the_user():
+    def transformed(f):
+        return (
+            f.transform([lambda x: x * 2, "abs"]),
+            f.i.transform([np.negative, lambda x: x + 1]),
+            f.transform(pd.Series({"i": "abs"})),
+            f.transform("shift", 0, 1),
+            f.transform(["shift"], 0, 1),
+            f.transform(["abs"], axis=1),
+            f.agg({"i": ["cumsum", "abs"], "k": "abs"}),
+            f[:0].transform(["abs", "cumsum"]),
+        )
+
+    assert_parity(transformed, FRAME[:9], ways=["eager"])
+
+
+def test_wrong_functions():
+    for functions in ([], {}, {"z": "abs"}, ["abs", "abs"], ["sum"], {"i": {"a": "abs"}}):
+        assert_same_error(lambda f, one=functions: f.transform(one), FRAME)
+        if functions != {"z": "abs"}:
+            assert_same_error(lambda f, one=functions: f.i.transform(one), FRAME)
 
 
 def test_a_function_is_one_of_values_or_of_the_series():
