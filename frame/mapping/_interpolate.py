@@ -11,13 +11,14 @@ from ... import primitives
 from ...primitives.staging import tiered
 from ..table._arguments import axis_number, check_limit
 from ..table._by_pandas import by_pandas
-from ..table._column import Array, Column, fill_missing, of_family
+from ..table._column import Array, Column, fill_missing, nan_unless, of_family
 from ..table._dtypes import wide
 from ..table._in_place import with_inplace
 from ..table._layout import Layout
 from ..table._ndframe import NDFrame
 from ..table._table import Count, is_row
 from ..table._take import gather, position
+from ..table._tracing import is_traced
 from ..table._types import Axis
 
 _DIRECTIONS = ("forward", "backward", "both")
@@ -40,7 +41,7 @@ class Interpolation(NDFrame):
         """Fills missing numbers on a line between the valid values around them, by position.
 
         Values after the last valid one get its value; with `limit_direction="backward"` those
-        before the first one do.
+        before the first one do. Nullable integers become nullable floats.
 
         Differences from pandas:
             Methods other than "linear" run on the host.
@@ -50,7 +51,12 @@ class Interpolation(NDFrame):
             >>> JaxSeries([1.0, None, None, 4.0, None]).interpolate().tolist()
             [1.0, 2.0, 3.0, 4.0, 4.0]
         """
-        if axis_number(axis, self):
+        by_column_labels = axis_number(axis, self)
+        num_rows = self._table.num_rows
+        if not is_traced(num_rows) and not self._table.num_rows_on_host:
+            # As in pandas, integers stay integers then.
+            return self._like(self._table)
+        if by_column_labels:
             by_column: Any = self
             filled = by_column.transpose().interpolate(
                 method, limit=limit, limit_direction=limit_direction, limit_area=limit_area
@@ -82,13 +88,17 @@ class Interpolation(NDFrame):
             )
         if others := [one.dtype_name for one in table.columns if not one.is_numeric]:
             raise TypeError(f"interpolate: columns must be numbers, got {others}. Select them.")
-        for column, label in zip(table.columns, self._names, strict=True):
-            if column.is_nullable and column.can_miss and not column.is_float:
-                raise NotImplementedError(
-                    f"interpolate: column {label!r} must hold floats, got {column.dtype_name}. "
-                    "Convert it first, astype('Float64')."
-                )
-        columns = [fill_missing(column) for column in table.columns]
+        if flags := [one.dtype_name for one in table.columns if one.is_bool and one.is_nullable]:
+            raise NotImplementedError(
+                f"interpolate is not implemented for dtype={flags[0]}. Cast it with "
+                "astype('Float64')."
+            )
+        columns = [
+            Column(nan_unless(column.mask(), column.data))
+            if _become_floats(column)
+            else fill_missing(column)
+            for column in table.columns
+        ]
         floats = [at for at, column in enumerate(columns) if column.is_float]
         filled = _interpolated(
             tuple(columns[at].data for at in floats),
@@ -99,8 +109,13 @@ class Interpolation(NDFrame):
             table.layout,
         )
         for at, data in zip(floats, filled, strict=True):
-            columns[at] = of_family(Column(data), columns[at].family)
+            columns[at] = of_family(Column(data), table.columns[at].family)
         return self._with_columns(columns)
+
+
+def _become_floats(column: Column) -> bool:
+    """Whether values are nullable integers, whose results are floats as pandas' are."""
+    return column.is_nullable and column.dtype.kind in "iu"
 
 
 @functools.partial(tiered, static_argnums=(3, 4, 5))

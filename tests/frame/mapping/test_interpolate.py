@@ -62,3 +62,32 @@ def test_wrong_uses_are_pandas_errors():
 def test_complex_numbers():
     column = pd.Series([1 + 1j, np.nan, 2 + 2j])
     assert_same(on_device(column).interpolate(), column.interpolate())
+
+
+@pytest.mark.parametrize(
+    "dtype", ["Int64", "UInt8", "Float32", "Float64", "int32[pyarrow]", "double[pyarrow]"]
+)
+def test_nullable_columns(dtype):
+    frame = pd.DataFrame(
+        {"a": pd.array([None, 1, None, None, 4, 9, None], dtype=dtype), "whole": range(7)}
+    )
+    frame["whole"] = frame["whole"].astype(dtype)
+    assert_parity(
+        lambda f: (
+            f.interpolate(),
+            f.a.interpolate(limit=1, limit_direction="both"),
+            f.interpolate(limit_area="inside"),
+            f[:0].interpolate(),
+        ),
+        frame,
+        ways=["eager", "mesh"],
+    )
+    assert_parity(lambda f: f.interpolate(), frame, ways=["jit"])
+
+
+def test_nullable_bools():
+    for dtype in ("boolean", "bool[pyarrow]"):
+        frame = pd.DataFrame({"a": pd.array([True, None], dtype=dtype)})
+        with pytest.raises(NotImplementedError, match="interpolate is not implemented"):
+            on_device(frame).interpolate()
+    assert_same_error(lambda s: s.interpolate(), pd.Series([True, None], dtype="boolean"))
