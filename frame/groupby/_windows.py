@@ -166,7 +166,9 @@ class GroupByWindows(GroupByBase):
             >>> JaxSeries([0.0, 3.0, 6.0]).groupby([5, 5, 0]).ewm(alpha=0.5).mean().tolist()
             [6.0, 0.0, 2.0]
         """
-        decay = as_decay(com, span, halflife, alpha, min_periods, adjust, ignore_na, times, method)
+        decay = as_decay(
+            self._table, com, span, halflife, alpha, min_periods, adjust, ignore_na, times, method
+        )
         return GroupExponentialWindows(self._values(), decay, self._grouped)
 
     def _values(self) -> Any:

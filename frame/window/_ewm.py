@@ -8,16 +8,33 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from ..align._align import in_capacity_of
+from ..align._as_column import as_column
 from ..table._arguments import check_flag
 from ..table._column import Column, as_floats
 from ..table._dtypes import wide
 from ..table._layout import Layout
-from ..table._ndframe import NDFrame
+from ..table._ndframe import NDFrame, SeriesBase
 from ..table._object_functions import with_floats_of_objects
+from ..table._table import Table, check_same_layout
+from ..table._take import any_missing
+from ..table._tracing import at_once, is_traced
 from ..table._unsupported import LACKING, not_supported
 from ._ewm_scans import ScanPlan, weighted, weighted_pairs
 from ._paired_windows import PairedWindows, WindowRows
 from ._row_windows import without_bools
+
+
+class Elapsed(NamedTuple):
+    """The times of the rows, and the time in which a weight decays as in one row.
+
+    Attributes:
+        times: the times.
+        length: the time, in units of the times.
+    """
+
+    times: Column
+    length: float
 
 
 class Decay(NamedTuple):
@@ -28,12 +45,14 @@ class Decay(NamedTuple):
         min_periods: the least number of values with a result.
         adjust: whether weights are divided by their sum.
         ignore_na: whether rows without a value leave the weights as they are.
+        elapsed: times by which weights decay; None if they do row by row.
     """
 
     alpha: float
     min_periods: int
     adjust: bool
     ignore_na: bool
+    elapsed: Elapsed | None = None
 
 
 class ExponentialWindows(PairedWindows):
@@ -67,6 +86,7 @@ class ExponentialWindows(PairedWindows):
             >>> JaxSeries([2.0, 3.0]).ewm(alpha=0.5).sum().tolist()
             [2.0, 4.0]
         """
+        self._check_no_times("sum")
         if not self._how.adjust:
             raise NotImplementedError(
                 "sum is not implemented with adjust=False. Use adjust=True, or mean()."
@@ -91,11 +111,13 @@ class ExponentialWindows(PairedWindows):
             >>> JaxSeries([0.0, 3.0]).ewm(alpha=0.5).var(bias=True).tolist()
             [0.0, 2.0]
         """
+        self._check_no_times("var")
         name = "biased var" if check_flag(bias, "bias") else "var"
         return self._take(name, numeric_only)
 
     def std(self, bias: bool = False, numeric_only: bool = False) -> Any:
         """The square root of `var`."""
+        self._check_no_times("std")
         return self.var(bias, numeric_only) ** 0.5
 
     def cov(
@@ -122,6 +144,7 @@ class ExponentialWindows(PairedWindows):
             >>> x.ewm(alpha=0.5).cov(y, bias=True).tolist()
             [0.0, 4.0]
         """
+        self._check_no_times("cov")
         name = "biased cov" if check_flag(bias, "bias") else "cov"
         return self._of_pairs("cov", name, other, pairwise, numeric_only)
 
@@ -139,7 +162,17 @@ class ExponentialWindows(PairedWindows):
             >>> x.ewm(alpha=0.2).corr(y).round(3).tolist()
             [nan, 1.0, 0.983, 0.978]
         """
+        self._check_no_times("corr")
         return self._of_pairs("corr", "corr", other, pairwise, numeric_only)
+
+    def _check_no_times(self, method: str) -> None:
+        if self._how.elapsed is not None:
+            raise NotImplementedError(
+                f"{method} is not implemented with times. Use mean(), or leave times out."
+            )
+
+    def _carried(self) -> Column | None:
+        return None if self._how.elapsed is None else self._how.elapsed.times
 
     def _numbers(self, method: str, numeric_only: bool) -> Any:
         if check_flag(numeric_only, "numeric_only") and self._of.ndim == 2:
@@ -159,16 +192,20 @@ class ExponentialWindows(PairedWindows):
 
     def _settings(self, statistic: str, layout: Layout) -> tuple[np.ndarray, np.int32, ScanPlan]:
         """The decay, the least number of values, and what is computed."""
-        alpha, min_periods, adjust, ignore_na = self._how
+        alpha, min_periods, adjust, ignore_na, _ = self._how
         plan = ScanPlan(statistic, adjust, ignore_na, layout)
         return np.asarray(alpha, wide(np.float64)), np.int32(max(min_periods, 1)), plan
 
     def _take(self, statistic: str, numeric_only: bool) -> Any:
         of = self._numbers("", numeric_only)
         _check_numbers(of)
-        of, segment_ids = self._segmented(of)
+        of, segment_ids, times = self._in_order(of)
         data = tuple(as_floats(column).data for column in of._table.columns)
-        results = weighted(data, segment_ids, *self._settings(statistic, of._layout))
+        elapsed = None
+        if times is not None:
+            elapsed = times.data, np.asarray(self._how.elapsed.length, wide(np.float64))
+        settings = self._settings(statistic, of._layout)
+        results = weighted(data, segment_ids, *settings, elapsed)
         return of._with_columns(map(Column, results))
 
 
@@ -190,34 +227,87 @@ class ExponentialWindowMethods(NDFrame):
 
         Works inside `jit`.
 
+        Args:
+            com, span, halflife, alpha: the decay, in one of four ways; see pandas.
+            min_periods: the least number of values with a result.
+            adjust: whether weights are divided by their sum.
+            ignore_na: whether rows without a value leave the weights as they are.
+            times: the time of each row, by position, for a `halflife` that is a timedelta. Then
+                `mean` is the only statistic, as in pandas.
+            method: must be "single".
+
         Differences from pandas:
-            `online` is not supported. `times` must be None and `halflife` a number of rows.
+            `online` is not supported.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
             >>> JaxSeries([0.0, 3.0]).ewm(span=3, adjust=False).mean().tolist()
             [0.0, 1.5]
+            >>> import pandas as pd
+            >>> times = pd.to_datetime(["2024-01-01", "2024-01-03"])
+            >>> JaxSeries([0.0, 5.0]).ewm(halflife="1D", times=times).mean().tolist()
+            [0.0, 4.0]
         """
         return ExponentialWindows(
             self,
-            as_decay(com, span, halflife, alpha, min_periods, adjust, ignore_na, times, method),
-        )
+            as_decay(
+                self._table, com, span, halflife, alpha, min_periods, adjust, ignore_na, times,
+                method,
+            ),
+        )  # fmt: skip
 
 
 def as_decay(
-    com: Any, span: Any, halflife: Any, alpha: Any, min_periods: Any, adjust: bool,
+    table: Table, com: Any, span: Any, halflife: Any, alpha: Any, min_periods: Any, adjust: bool,
     ignore_na: bool, times: object, method: str,
 ) -> Decay:  # fmt: skip
-    """Checks the arguments of `ewm`."""
-    if times is not None or method != "single":
-        raise NotImplementedError("ewm: times must be None and method 'single'.")
+    """Checks the arguments of `ewm` of the rows of a table."""
+    if method != "single":
+        raise NotImplementedError("ewm: method must be 'single'. Leave it out.")
+    column = None if times is None else _times(times, table)
     # Let pandas check the arguments.
-    pd.Series(dtype=np.float64).ewm(com, span, halflife, alpha, min_periods, adjust, ignore_na)
+    times = None if column is None else pd.Series(dtype="datetime64[ns]")
+    pd.Series(dtype=np.float64).ewm(
+        com, span, halflife, alpha, min_periods, adjust, ignore_na, times
+    )
+    elapsed = None
+    if column is not None:
+        if not is_traced(column, table.num_rows) and bool(
+            at_once(any_missing, column.present(), table.num_rows)
+        ):
+            raise ValueError("Cannot convert NaT values to integer")
+        unit: Any = column.type.unit
+        elapsed = Elapsed(column, float(pd.Timedelta(halflife).as_unit(unit)._value))
+        # The times halve the weights, beside another decay.
+        halflife = 1
     if com is not None:
         alpha = 1 / (1 + com)
     elif span is not None:
         alpha = 2 / (span + 1)
-    elif halflife is not None:
+    elif alpha is None:
         alpha = 1 - math.exp(math.log(0.5) / halflife)
     assert alpha is not None
-    return Decay(alpha, min_periods or 0, adjust, ignore_na)
+    return Decay(alpha, min_periods or 0, adjust, ignore_na, elapsed)
+
+
+def _times(times: Any, table: Table) -> Column:
+    """The times of the rows of a table, by position."""
+    if isinstance(times, SeriesBase):
+        check_same_layout("ewm", times._table, table)
+        own = in_capacity_of(times._table, table)
+        column, has_length = own.columns[0], own.capacity == table.capacity
+        if not is_traced(own.num_rows, table.num_rows):
+            has_length = own.num_rows_on_host == table.num_rows_on_host
+    else:
+        if not isinstance(getattr(times, "dtype", None), (np.dtype, pd.DatetimeTZDtype)):
+            raise ValueError("times must be datetime64 dtype.")
+        num_rows = table.capacity if is_traced(table.num_rows) else table.num_rows_on_host
+        has_length = len(times) == num_rows
+        if not has_length:
+            raise ValueError("times must be the same length as the object.")
+        column = as_column(times.array if isinstance(times, pd.Series) else times, table, "times")
+    if column.kind != "datetime":
+        raise ValueError("times must be datetime64 dtype.")
+    if not has_length:
+        raise ValueError("times must be the same length as the object.")
+    return column

@@ -32,13 +32,32 @@ def weighted(
     alpha: Array,
     least: Array,
     plan: ScanPlan,
+    elapsed: tuple[Array, Array] | None = None,
 ) -> tuple[Array, ...]:
-    """A statistic of the values of each column up to each row; missing for fewer than `least`."""
-    return tuple(_statistic(data, segment_ids, alpha, least, plan) for data in columns)
+    """A statistic of the values of each column up to each row; missing for fewer than `least`.
+
+    `elapsed` has the times of the rows, and the time in which a weight decays as in one row.
+    """
+    steps = None if elapsed is None else _steps(*elapsed, segment_ids, plan)
+    return tuple(_statistic(data, segment_ids, alpha, least, plan, steps) for data in columns)
+
+
+def _steps(times: Array, length: Array, segment_ids: Array | None, plan: ScanPlan) -> Array:
+    """The time since the row before, in units of `length`; zero for the first of a segment."""
+    is_first = position(times.shape[0], plan.layout) == 0
+    if segment_ids is not None:
+        is_first = is_first | (segment_ids != before(segment_ids))
+    between = (times - before(times)).astype(wide(np.float64))
+    return jnp.where(is_first, 0, between / length)
 
 
 def _statistic(
-    data: Array, segment_ids: Array | None, alpha: Array, least: Array, plan: ScanPlan
+    data: Array,
+    segment_ids: Array | None,
+    alpha: Array,
+    least: Array,
+    plan: ScanPlan,
+    steps: Array | None,
 ) -> Array:
     scan = functools.partial(_scan, segment_ids=segment_ids, plan=plan)
     x = data.astype(wide(np.float64))
@@ -48,7 +67,7 @@ def _statistic(
     if plan.statistic == "sum":
         total = scan((_kept(is_value, alpha, x.dtype, plan), x), "recurrence")
         return jnp.where(counts >= least, total, jnp.nan)
-    shares = _shares(is_value, counts, alpha, x.dtype, scan, plan)
+    shares = _shares(is_value, counts, alpha, x.dtype, scan, plan, steps)
     mean = _mean(x, shares, scan)
     is_mean = plan.statistic == "mean"
     result = mean if is_mean else _variance(x, mean, shares, scan, plan)
@@ -96,10 +115,12 @@ def _of_pair(
     return jnp.where(counts >= least, result, jnp.nan)
 
 
-def _kept(is_value: Array, alpha: Array, dtype: Any, plan: ScanPlan) -> Array:
+def _kept(
+    is_value: Array, alpha: Array, dtype: Any, plan: ScanPlan, steps: Array | None = None
+) -> Array:
     """The factor of the weights of the values before each row."""
     one = jnp.ones(is_value.shape, dtype)
-    decay = one * (1 - alpha)
+    decay = one * (1 - alpha) if steps is None else (1 - alpha) ** steps
     return jnp.where(is_value, decay, one) if plan.ignore_na else decay
 
 
@@ -114,7 +135,13 @@ class _Shares(NamedTuple):
 
 
 def _shares(
-    is_value: Array, counts: Array, alpha: Array, dtype: Any, scan: Any, plan: ScanPlan
+    is_value: Array,
+    counts: Array,
+    alpha: Array,
+    dtype: Any,
+    scan: Any,
+    plan: ScanPlan,
+    steps: Array | None = None,
 ) -> _Shares:
     """The shares of each row.
 
@@ -122,9 +149,15 @@ def _shares(
     """
     if plan.adjust:
         # A value weighs one.
-        keep, own = _kept(is_value, alpha, dtype, plan), jnp.ones((), dtype)
+        keep, own = _kept(is_value, alpha, dtype, plan, steps), jnp.ones((), dtype)
         weight = scan((keep, is_value.astype(dtype)), "recurrence")
         old = keep * before(weight)
+    elif steps is not None:
+        # A value weighs what the mean has lost, in the time since the last value.
+        goes_on = jnp.where(before(is_value), 0, jnp.ones((), dtype))
+        gap = steps if plan.ignore_na else scan((goes_on, steps), "recurrence")
+        old = (1 - alpha) ** gap
+        own = 1 - old
     else:
         # The mean weighs one, and a value `alpha`.
         own = alpha

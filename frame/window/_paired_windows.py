@@ -135,8 +135,18 @@ class PairedWindows(RowWindows):
         raise NotImplementedError
 
     def _in_order(self, of: Any) -> tuple[Any, Array | None, Column | None]:
-        """The rows in the order of windows, ids of segments, and times."""
-        return (*self._segmented(of), None)
+        """The rows in the order of windows, ids of segments, and times or other labels."""
+        carried = self._carried()
+        if carried is None:
+            return (*self._segmented(of), None)
+        table = of._table.with_columns([*of._table.columns, carried])
+        of, segment_ids = self._segmented(of._like(table))
+        *columns, carried = of._table.columns
+        return of._with_columns(columns), segment_ids, carried
+
+    def _carried(self) -> Column | None:
+        """A column that takes the order of the windows, beside the rows."""
+        return None
 
     def _with_last(
         self, columns: Sequence[Column], last: Column, rows: WindowRows, how: object

@@ -142,15 +142,10 @@ class Windows(WindowApply, WindowStatistics):
                 _check(column, label, of)
         return of, segment_ids, carried
 
-    def _in_order(self, of: Any) -> tuple[Any, Array | None, Column | None]:
-        carried = self._on.column if self._on is not None else None
-        carried = carried if self._span is None else self._span.times
-        if carried is None:
-            return (*self._segmented(of), None)
-        table = of._table.with_columns([*of._table.columns, carried])
-        of, segment_ids = self._segmented(of._like(table))
-        *columns, carried = of._table.columns
-        return of._with_columns(columns), segment_ids, carried
+    def _carried(self) -> Column | None:
+        if self._span is not None:
+            return self._span.times
+        return None if self._on is None else self._on.column
 
     def _with_on(self, result: Any, column: Column | None) -> Any:
         """The result with the column `on`, as pandas puts it: not if it became the labels."""

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """groupby.ewm."""
 
+import numpy as np
+import pandas as pd
 import pytest
 from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same_error
@@ -50,3 +52,22 @@ def test_keys_and_series():
 def test_wrong_uses_are_pandas_errors():
     assert_same_error(lambda f: f.groupby("k").x.ewm(alpha=2).mean(), FRAME)
     assert_same_error(lambda f: f.groupby("k").x.ewm(span=2, adjust=False).sum(), FRAME)
+
+
+@pytest.mark.parametrize("adjust", [False, True])
+@pytest.mark.parametrize("ignore_na", [False, True])
+def test_means_by_time(adjust, ignore_na):
+    seconds = np.random.default_rng(7).integers(0, 4000, len(FRAME)).cumsum()
+    times = pd.Series(pd.Timestamp("2024-01-01") + pd.to_timedelta(seconds, "s"))
+    frame = FRAME.assign(t=times.set_axis(FRAME.index))
+    how = {"halflife": "30min", "adjust": adjust, "ignore_na": ignore_na}
+    assert_parity(
+        lambda f: (
+            f.groupby("k")[["x", "f", "g"]].ewm(times=f.t, **how).mean(),
+            f.groupby("s").g.ewm(times=f.t, **how).mean(),
+        ),
+        frame,
+        ways=["eager", "jit", "mesh"],
+        ulps=ULPS,
+    )
+    assert_same_error(lambda f: f.groupby("k").x.ewm(times=f.t, **how).std(), frame)

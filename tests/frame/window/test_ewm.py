@@ -180,3 +180,66 @@ def test_missing_values_of_groups_and_modes():
     got = on_device(frame).groupby("k").x.ewm(alpha=0.3).var().to_numpy()[:4]
     np.testing.assert_allclose(got, small.ewm(alpha=0.3).var(), rtol=1e-12)
     assert_parity(lambda s: s.ewm(alpha=0.3).var(bias=True), frame.x[1:6], ways=["eager"])
+
+
+TIMES = pd.Series(
+    pd.Timestamp("2024-01-01")
+    + pd.to_timedelta(np.random.default_rng(5).integers(0, 9000, len(GAPS)).cumsum(), "s")
+)
+WAYS_OF_TIMES = (
+    {"halflife": "1h"},
+    {"halflife": pd.Timedelta("20min"), "adjust": False},
+    {"halflife": "1D", "ignore_na": True, "min_periods": 3},
+    {"halflife": np.timedelta64(30, "m"), "adjust": False, "ignore_na": True},
+    {"halflife": "1h", "alpha": 0.3},
+    {"halflife": "1h", "span": 5},
+)
+
+
+@pytest.mark.parametrize("how", WAYS_OF_TIMES, ids=str)
+def test_means_by_time(how):
+    frame = GAPS.abs().assign(t=TIMES.set_axis(GAPS.index))
+    values = list(GAPS)
+    assert_parity(
+        lambda f: (
+            f[values].ewm(times=f.t, **how).mean(),
+            f.x.ewm(times=f.t, **how).mean(),
+            f[values].ewm(times=f.t, **how)["y"].mean(),
+        ),
+        frame,
+        ways=["eager", "jit", "mesh"],
+        ulps=1024,
+    )
+    assert_parity(
+        lambda f: (
+            f.ewm(times=TIMES, **how).mean(),
+            f.ewm(times=TIMES.to_numpy(), **how).mean(),
+            f.ewm(times=pd.DatetimeIndex(TIMES).tz_localize("UTC"), **how).mean(),
+            f[:1].ewm(times=TIMES[:1], **how).agg("mean"),
+            f[:0].ewm(times=TIMES[:0], **how).mean(),
+        ),
+        GAPS.abs(),
+        ways=["eager"],
+        ulps=1024,
+    )
+
+
+def test_times_are_those_of_the_rows():
+    how = {"halflife": "1h"}
+    short, missing = TIMES[:5], TIMES.where(TIMES.index != 4)
+    for call in (
+        lambda f: f.ewm(times=short, **how),
+        lambda f: f.ewm(times=missing, **how),
+        lambda f: f.ewm(times=TIMES, halflife=2),
+        lambda f: f.ewm(times=TIMES, span=2),
+        lambda f: f.ewm(times=TIMES, span=2, adjust=False, **how),
+        lambda f: f.ewm(times=f.k, **how),
+        lambda f: f.ewm(times=list(TIMES), **how),
+        lambda f: f.ewm(**how),
+        lambda f: f.ewm(times=TIMES, **how).sum(),
+        lambda f: f.ewm(times=TIMES, **how).std(),
+        lambda f: f.ewm(times=TIMES, **how).var(),
+        lambda f: f.ewm(times=TIMES, **how).cov(),
+        lambda f: f.ewm(times=TIMES, **how).corr(),
+    ):
+        assert_same_error(call, FRAME)
