@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Aligns two tables to the union of their labels."""
 
+import dataclasses
 import functools
 from collections.abc import Hashable, Sequence
 from typing import Any
@@ -8,29 +9,34 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pandas as pd
 
 from ... import primitives
 from ...primitives.staging import tiered
 from ..table._column import Array, Column, Scalar, fill_missing
 from ..table._column_labels import Labels
 from ..table._layout import Layout
+from ..table._level_orders import Appearance, LevelOrder
 from ..table._row_index import RowIndex, common_frequency
 from ..table._sort_keys import group_keys
 from ..table._table import Count, Table, as_count, check_same_layout
 from ..table._take import coalesced, missing_elsewhere, settled, take_columns
 from ..table._tracing import at_once, is_traced
-from ._align import comparable_pair, labels_of_sides
+from ._align import comparable_pair, labels_of_sides, positions_of_labels
 from ._common_types import keys_of_sides
 from ._number_keys import are_of_two_signs, check_labels, in_joined_dtype
 from ._object_keys import with_own_objects
 
 
-def align_labels(a: Labels, b: Labels) -> tuple[Labels, list[int], list[int]]:
-    """The union of labels in pandas' order, and the positions in each side; -1 if absent."""
+def align_labels(a: Labels, b: Labels, level: Any = None) -> tuple[Labels, list[int], list[int]]:
+    """The union of labels in pandas' order, and the positions in each side; -1 if absent.
+
+    With `level`, those of the side with several levels, beside the labels of the other one.
+    """
     if a.index.equals(b.index):
         positions = list(range(len(a)))
         return a, positions, positions
-    index, left, right = a.index.join(b.index, how="outer", return_indexers=True)
+    index, left, right = a.index.join(b.index, how="outer", level=level, return_indexers=True)
     # pandas returns None for the identity.
     identity = np.arange(len(index))
     return (
@@ -70,6 +76,57 @@ def align_tables(a: Table, b: Table, *, is_distinct: bool = False) -> tuple[Tabl
     if is_traced(a.index, a.num_rows, b.index, b.num_rows):
         return _align_ranges(a, b)
     return at_once(_align_known, a, b, is_distinct)
+
+
+class _JoinedLevel(Appearance):
+    """The labels of a level that pandas joined with others.
+
+    They are sorted, but in the order of the rows if the level lists labels that no row has.
+    """
+
+    def __init__(self, column: Column, num_rows: Count, others: Column, num_others: Count):
+        super().__init__(column, num_rows)
+        self._others = Appearance(others, num_others)
+
+    @functools.cached_property
+    def labels(self) -> pd.Index:
+        """The labels, on the host."""
+        own = super().labels
+        return own.sort_values() if self._others.labels.isin(own).all() else own
+
+
+def align_by_level(a: Table, b: Table, level: int) -> tuple[Table, Table]:
+    """Aligns the rows of the table of several levels with those of the other one by one level.
+
+    The result has the rows of the former in their order, and missing values for a label of the
+    level that the latter does not have.
+
+    Raises:
+        NotImplementedError: labels of the latter repeat, as in pandas, or are not known in `jit`.
+    """
+    if a.index.num_levels == 1:
+        b, a = align_by_level(b, a, level)
+        return a, b
+    check_same_layout("alignment", a, b)
+    if is_traced(a.index, a.num_rows, b.index, b.num_rows):
+        raise NotImplementedError(
+            "alignment: inside jit the labels of a level are not known. Use reset_index(), and "
+            "merge() with capacity=."
+        )
+    levels = list(a.index_columns())
+    by_label = a.replace(columns=(), index=RowIndex((levels[level],)))
+    try:
+        row_ids = at_once(positions_of_labels, by_label, b)
+    except ValueError as error:
+        raise NotImplementedError(
+            "Index._join_level on non-unique index is not implemented. Keep one row of each "
+            "label, by groupby(level=0).first()."
+        ) from error
+    orders: list[LevelOrder] = list(a.index.orders or (None,) * len(levels))
+    (others,) = b.index_columns()
+    orders[level] = _JoinedLevel(levels[level], a.num_rows, others, b.num_rows)
+    index = dataclasses.replace(a.index, orders=tuple(orders))
+    return a.replace(index=index), _reindexed(b, row_ids, index, a.num_rows)
 
 
 def _align_known(a: Table, b: Table, is_distinct: bool) -> tuple[Table, Table]:

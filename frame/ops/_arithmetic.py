@@ -10,11 +10,17 @@ import pandas as pd
 
 from ..align._align import in_capacity_of, same_labels
 from ..align._as_column import as_column
-from ..align._outer_align import align_labels, align_tables, spread, spread_columns
+from ..align._outer_align import (
+    align_by_level,
+    align_labels,
+    align_tables,
+    spread,
+    spread_columns,
+)
 from ..table._column import Column, Scalar
 from ..table._column_labels import Labels, common_name
 from ..table._distinct_values import through_values
-from ..table._ndframe import FrameBase, SeriesBase
+from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._table import Table, either_needed
 from ..table._tracing import is_traced
 from ..table._types import LevelOrLevels
@@ -72,6 +78,20 @@ def _moved(op: str, column: Column, other: Scalar, table: Table) -> Column:
     )
 
 
+def _aligned(
+    of: NDFrame, other: NDFrame, tables: tuple[Table, Table], level: Any, is_distinct: bool = False
+) -> tuple[Table, Table]:
+    """The rows of two operands by label, or by one level of those of either."""
+    several = [one for one in (of, other) if one._table.index.num_levels > 1]
+    if level is None or not several:
+        return align_tables(*tables, is_distinct=is_distinct)
+    if len(several) == 2:
+        raise TypeError("Join on level between two MultiIndex objects is ambiguous")
+    if isinstance(level, list):
+        raise KeyError(f"Level {level} not found")
+    return align_by_level(*tables, several[0]._levels_at(level)[0])
+
+
 def _needs_same_labels(operation: Operation) -> bool:
     return operation.op in COMPARISONS and not operation.is_flex
 
@@ -91,7 +111,7 @@ class SeriesOperatorMethods(Operators, FlexMethods, Unary, SeriesClip):
             if not same_labels(table, b):
                 if _needs_same_labels(operation):
                     raise ValueError("Can only compare identically-labeled Series objects")
-                table, b = align_tables(table, b)
+                table, b = _aligned(self, other, (table, b), operation.level)
             if table.needed is not needed:
                 table = table.replace(needed=needed)
             operand, name = b.columns[0], common_name((name, other._name))
@@ -137,7 +157,7 @@ class FrameOperatorMethods(Operators, FlexMethods, Unary, Clip, FrameBase):
         a = self._table
         b = in_capacity_of(other._table, a)
         if not same_labels(a, b):
-            a, b = align_tables(a, b, is_distinct=True)
+            a, b = _aligned(self, other, (a, b), operation.level, is_distinct=True)
         return self._with_each(operation, a, b.columns[0])._with_attrs_of(other)
 
     def _with_each(self, operation: Operation, table: Table, operand: object) -> Self:
@@ -184,7 +204,9 @@ class FrameOperatorMethods(Operators, FlexMethods, Unary, Clip, FrameBase):
                 "Operands are not aligned. Do `left, right = left.align(right, axis=1)` "
                 "before operating."
             )
-        labels, positions, other_positions = align_labels(self._labels, Labels(index))
+        labels, positions, other_positions = align_labels(
+            self._labels, Labels(index), operation.level
+        )
         column = other._only
         if column.is_numeric and operation.fill_value is None and not is_traced(column.valid):
             others: Sequence[Any] = spread(other._table, other_positions)
@@ -203,10 +225,12 @@ class FrameOperatorMethods(Operators, FlexMethods, Unary, Clip, FrameBase):
                 "Can only compare identically-labeled (both index and columns) DataFrame objects"
             )
         if not has_same_rows:
-            a, b = align_tables(a, b)
+            a, b = _aligned(self, other, (a, b), operation.level)
         if has_same_labels:
             return self._like(_combined(operation, a, b.columns, self._labels))
-        labels, positions, other_positions = align_labels(self._labels, other._labels)
+        labels, positions, other_positions = align_labels(
+            self._labels, other._labels, operation.level
+        )
         shared = [n for n in range(len(labels)) if min(positions[n], other_positions[n]) >= 0]
         if operation.op in LOGIC and not shared:
             a = _combined(Operation(operation.op), a, _absent_flags(a), self._labels)

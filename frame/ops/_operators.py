@@ -25,12 +25,21 @@ Method: TypeAlias = Callable[..., Any]
 
 
 class Operation(NamedTuple):
-    """An operator with its options; a flex method compares unaligned operands too."""
+    """An operator with its options; a flex method compares unaligned operands too.
+
+    Attributes:
+        op: the operator.
+        is_reflected: whether the operands are in the other order.
+        fill_value: what a missing value of one operand counts as; None for itself.
+        is_flex: whether it is a method.
+        level: the level of labels by which operands are aligned; None for all.
+    """
 
     op: str
     is_reflected: bool = False
     fill_value: Any = None
     is_flex: bool = True
+    level: Any = None
 
 
 def _operator(op: str, *, reflected: bool = False) -> Method:
@@ -257,8 +266,8 @@ def of_series(name: str, op: str, is_reflected: bool) -> Method:
         fill_value: object = None,
         axis: Axis = 0,
     ) -> Any:
-        _check(name, level, axis, (0, "index", None), "Series")
-        return self._apply(Operation(op, is_reflected, fill_value), other)
+        _check_axis(axis, (0, "index", None), "Series")
+        return self._apply(Operation(op, is_reflected, fill_value, level=level), other)
 
     return method
 
@@ -273,20 +282,14 @@ def of_frame(name: str, op: str, is_reflected: bool) -> Method:
         level: LevelOrLevels = None,
         fill_value: object = None,
     ) -> Any:
-        _check(name, level, axis, (0, 1, "index", "rows", "columns", None), "DataFrame")
+        _check_axis(axis, (0, 1, "index", "rows", "columns", None), "DataFrame")
         by_row = axis in (0, "index", "rows")
-        return self._apply(Operation(op, is_reflected, fill_value), other, by_row)
+        return self._apply(Operation(op, is_reflected, fill_value, level=level), other, by_row)
 
     return method
 
 
-def _check(
-    name: str, level: LevelOrLevels, axis: Axis, axes: tuple[object, ...], kind: str
-) -> None:
-    if level is not None:
-        raise NotImplementedError(
-            f"{name}: level must be None. Align the labels with merge() or join() first."
-        )
+def _check_axis(axis: Axis, axes: tuple[object, ...], kind: str) -> None:
     if axis not in axes:
         raise ValueError(f"No axis named {axis} for object type {kind}")
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators as methods: add, radd, ..., eq, ..."""
 
+import jax
 import numpy as np
 import pandas as pd
 import pytest
@@ -87,8 +88,73 @@ def test_wrong_uses_are_pandas_errors(name):
     assert_same_error(lambda f: getattr(f.x, name)(1, axis=1), FRAME)
     assert_same_error(lambda f: getattr(f.x, name)([1, 2]), FRAME)
     assert_same_error(lambda f: getattr(f, name)([1, 2]), FRAME)
-    with pytest.raises(NotImplementedError, match="level"):
-        getattr(on_device(FRAME), name)(1, level=0)
+
+
+LEVELS = pd.DataFrame(
+    {"v": [1.0, 2.0, 4.0, np.nan, 7.0, 5.0], "w": range(6)},
+    index=pd.MultiIndex.from_tuples(
+        [("b", 2), ("a", 1), ("b", 1), ("c", 2), ("a", 3), ("d", 1)], names=["k", "n"]
+    ),
+)
+BY_KEY = pd.DataFrame({"v": [10.0, 20.0, 30.0], "q": [1, 2, 3]}, index=["a", "z", "b"])
+BY_NUMBER = pd.Series([5, 6, 7], index=[1, 2, 9], name="w")
+
+
+@pytest.mark.parametrize("name", ["add", "rsub", "mul", "truediv", "eq", "lt"])
+def test_one_level_of_labels(name):
+    fills = [{}] if name in COMPARISONS else [{}, {"fill_value": 2}]
+
+    def results(f, g, s):
+        found = []
+        for fill in fills:
+            found += [
+                getattr(f.v, name)(g.v, level="k", **fill),
+                getattr(f.w, name)(s, level=1, **fill),
+                getattr(s, name)(f.w, level=-1, **fill),
+                getattr(f, name)(s, axis=0, level="n", **({} if name in COMPARISONS else fill)),
+                getattr(f, name)(g, level=0, **fill),
+                getattr(g, name)(f, level=0, **fill),
+                getattr(f[:0].v, name)(g.v, level="k", **fill),
+                getattr(f.v, name)(g.v[:0], level="k", **fill),
+            ]
+        return (
+            *found,
+            getattr(f.v, name)(g.v, level="k").unstack("k"),
+            getattr(f.v, name)(g.v[:1], level="k").unstack("k"),
+            getattr(f.v, name)(2, level="k"),
+            getattr(s, name)(s[:2], level="k"),
+            getattr(f.v, name)(f.w, level="k"),
+            getattr(f.stack(), name)(s.rename_axis("n"), level="n"),
+        )
+
+    assert_parity(results, LEVELS, BY_KEY, BY_NUMBER, ways=["eager", "mesh"])
+
+
+def test_one_level_of_column_labels():
+    columns = pd.MultiIndex.from_tuples([("x", 1), ("y", 1), ("x", 2)], names=["a", "b"])
+    frame = pd.DataFrame(np.arange(6.0).reshape(2, 3), columns=columns)
+    other = pd.DataFrame({"x": [1.0, 2.0], "z": [3.0, 4.0]})
+    assert_parity(
+        lambda f, g: (f.add(g, level="a"), g.sub(f, level="a"), f.gt(g, level=0)), frame, other
+    )
+    series = pd.Series([10.0, 20.0], index=["y", "x"])
+    assert_parity(
+        lambda f: (f.add(series, level="a"), f.rpow(series, level=0)), frame, ways=["eager"]
+    )
+
+
+def test_wrong_levels_are_pandas_errors():
+    for call in (
+        lambda f, g: f.v.add(g.v, level="none"),
+        lambda f, g: f.v.add(g.v, level=5),
+        lambda f, g: f.v.add(g.v, level=["k"]),
+        lambda f, g: f.v.add(f.v[:2], level="k"),
+        lambda f, g: f.v.add(g.v.iloc[[0, 0, 1]], level="k"),
+        lambda f, g: f.add(g.v, axis=0, level="none"),
+    ):
+        assert_same_error(call, LEVELS, BY_KEY)
+    with pytest.raises(NotImplementedError, match="inside jit the labels of a level"):
+        jax.jit(lambda f, g: f.v.add(g.v, level="k"))(on_device(LEVELS), on_device(BY_KEY))
 
 
 @pytest.mark.parametrize("name", OTHER_NAMES)
