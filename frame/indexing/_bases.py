@@ -2,6 +2,7 @@
 """The base classes of JaxFrame and JaxSeries in this room."""
 
 from ._asof import FrameLastRows, SeriesLastRows
+from ._combine import FrameCombination, SeriesCombination
 from ._getitem import FrameSelection, SeriesSelection
 from ._label_periods import LabelTimes
 from ._loc import FrameLabelSelection, SeriesLabelSelection
@@ -17,6 +18,7 @@ from ._times_of_day import TimesOfDay
 
 class FrameIndexingMethods(
     FrameAssignment,
+    FrameCombination,
     FrameLabelSelection,
     FrameIndexMoves,
     FrameLastRows,
@@ -33,6 +35,7 @@ class FrameIndexingMethods(
 
 
 class SeriesIndexingMethods(
+    SeriesCombination,
     SeriesLabelSelection,
     SeriesSelection,
     SeriesIndexMoves,

@@ -35,7 +35,6 @@ def not_supported(kind: str, caller: str, name: str) -> NotImplementedError:
 # Names and their alternative, in which {} is the name, for classes and a status.
 _TABLE = """
 [JaxFrame JaxSeries, out]
-combine: where(), or arithmetic on both
 flags set_flags: duplicated() of the labels
 isetitem: frame[label] = values
 sparse: jax.experimental.sparse

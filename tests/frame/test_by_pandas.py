@@ -43,6 +43,12 @@ GAPS = pd.Series([np.nan, 1.0, np.nan, np.nan, 4.0, np.nan])
         lambda f: f.sort_values(0, axis=1),
         lambda f: f.clip(lower=f["a"], axis=0),
         lambda f: f.interpolate("nearest"),
+        lambda f: f.combine(f[["x", "a"]] * 2, np.minimum),
+        lambda f: f.combine(f[["x"]][1:], lambda s, t: s if s.sum() < t.sum() else t, 0.5),
+        lambda f: f.combine(f[["x", "y"]] * 2, lambda s, t: s + t, overwrite=False),
+        lambda f: f.a.combine(f.y, max),
+        lambda f: f.x.combine(f.a[1:], lambda x, y: x + y, fill_value=3),
+        lambda f: f.y.combine(2.5, min),
     ],
 )
 def test_frames_of_numbers(run):
