@@ -176,7 +176,7 @@ class FrameUnstack(FrameBase):
     ) -> Any:
         """Moves index levels to the innermost levels of the column labels.
 
-        A frame of one index level becomes a series with an entry for each value, column by column.
+        Without a level left, the result is a series with an entry for each value, column by column.
         The new column labels are copied to the host, so it is not supported inside `jit`.
 
         Differences from pandas:
@@ -188,16 +188,30 @@ class FrameUnstack(FrameBase):
             >>> frame.set_index(["a", "b"]).unstack(fill_value=0).values.tolist()
             [[1, 2], [3, 0]]
         """
-        if self._table.index.num_levels == 1:
-            return concat(
-                {label: self._series_at(at) for at, label in enumerate(self._labels)},
-                names=[*self._labels.index.names, *self._table.index.names],
-            ).rename(None)
+        index = self._table.index
+        if index.num_levels == 1:
+            return self._column_by_column(index)
         rows, keys = _split(self, level)
+        if rows is None:
+            return self._column_by_column(keys)
         return unstacked(
             self, self._table.columns, self._labels.index, rows, keys,
             fill_value=fill_value, sort=sort,
         )  # fmt: skip
+
+    def _column_by_column(self, index: RowIndex) -> Any:
+        """The values of all columns as a series, whose labels are below those of the columns."""
+        rows = self._like(self._table.replace(index=index))
+        if index.num_levels > 1 and not rows._is_traced and not rows.index.is_unique:
+            distinct = len(rows.index.unique())
+            raise ValueError(
+                f"Length mismatch: Expected axis has {len(rows)} elements, new values have "
+                f"{distinct} elements: the labels of rows repeat. Aggregate them, by groupby()."
+            )
+        return concat(
+            {label: rows._series_at(at) for at, label in enumerate(self._labels)},
+            names=[*self._labels.index.names, *index.names],
+        ).rename(None)
 
     def pivot(self, *, columns: object, index: object = ..., values: Any = ...) -> Any:
         """Reshapes by unique pairs of keys: a row for each value of `index`, or row label, and a
@@ -263,17 +277,16 @@ class SeriesUnstack(SeriesBase):
             >>> frame.groupby(["a", "b"]).size().unstack(fill_value=0).values.tolist()
             [[1, 1], [1, 0]]
         """
-        index = self._table.index
-        if index.num_levels == 1:
-            raise ValueError("index must be a MultiIndex to unstack, got an index of one level.")
-        rows, keys = _split(self, level)
+        is_split = self._table.index.num_levels > 1
+        rows, keys = _split(self, level) if is_split else (None, None)
+        if rows is None or keys is None:
+            raise ValueError("index must be a MultiIndex to unstack, with a level that is left.")
         return unstacked(self, [self._only], None, rows, keys, fill_value=fill_value, sort=sort)
 
 
-def _split(of: NDFrame, level: LevelOrLevels) -> tuple[RowIndex, RowIndex]:
-    """The levels to keep, and those to unstack."""
+def _split(of: NDFrame, level: LevelOrLevels) -> tuple[RowIndex | None, RowIndex]:
+    """The levels to keep, None if there are none, and those to unstack."""
     positions = of._levels_at(level)
     rest = [at for at in range(of._table.index.num_levels) if at not in positions]
-    if not rest:
-        raise NotImplementedError(f"unstack: a level of the index must be left, got {level!r}.")
-    return level_subset(of._table, rest), level_subset(of._table, positions)
+    kept = level_subset(of._table, rest) if rest else None
+    return kept, level_subset(of._table, positions)

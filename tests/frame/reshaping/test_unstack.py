@@ -106,8 +106,29 @@ def test_wrong_uses():
     assert_same_error(lambda f: f.set_index(["k", "b"]).unstack(), frame)
     assert_same_error(lambda f: f.x.unstack(), frame)
     assert_same_error(lambda f: f.set_index(["k", "b"]).unstack("none"), frame)
-    with pytest.raises(NotImplementedError, match="a level of the index must be left"):
-        on_device(frame).set_index(["k", "b"]).unstack([0, 1])
+    for level in ([0, 1], ["b", "k"]):
+        assert_same_error(lambda f, at=level: f.set_index(["k", "b"]).x.unstack(at), frame)
+        message = assert_same_error(lambda f, at=level: f.set_index(["k", "b"]).unstack(at), frame)
+        assert "labels of rows repeat" in message
+
+
+def test_all_levels_give_a_series():
+    index = pd.MultiIndex.from_tuples([("b", 2), ("a", 1), ("b", 1), ("a", 3)], names=["k", "n"])
+    frame = pd.DataFrame({"v": [1, 2, 3, 4], "w": [5, 6, 7, 8]}, index)
+    assert_parity(
+        lambda f: (
+            f.unstack([0, 1]),
+            f.unstack(["n", "k"]),
+            f.rename_axis(columns="c").unstack([0, 1]).unstack("k"),
+            f.assign(w=f.w / 2).unstack([1, 0], sort=False),
+            f.unstack().unstack(),
+            f.stack().unstack([0, 2]),
+        ),
+        frame,
+        ways=["eager", "mesh"],
+    )
+    wide = frame.set_axis(pd.MultiIndex.from_tuples([("p", 1), ("q", 2)]), axis=1)
+    assert_parity(lambda f: f.unstack([0, 1]), wide, ways=["eager"])
 
 
 KEYS_WITH_MISSING = {
