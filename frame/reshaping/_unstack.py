@@ -192,6 +192,11 @@ class FrameUnstack(FrameBase):
         if index.num_levels == 1:
             return self._column_by_column(index)
         rows, keys = _split(self, level)
+        if rows is None and self._labels.index.nlevels > 1:
+            # As in pandas, which then has a value for each combination of labels.
+            first, *others = self._levels_at(level)
+            left: Any = self.unstack(first, fill_value, sort)
+            return left.unstack([at - (at > first) for at in others], fill_value, sort)
         if rows is None:
             return self._column_by_column(keys)
         return unstacked(
