@@ -2,15 +2,11 @@
 """`resample` of groups: bins of time of the rows of each group."""
 
 import dataclasses
-import functools
 from collections.abc import Callable, Hashable
-from typing import Any, NamedTuple
+from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
-import pandas as pd
 
-from ...primitives.staging import tiered
 from ..table._column import Array, Column
 from ..table._dtypes import narrowed
 from ..table._from_host import index_from
@@ -19,19 +15,12 @@ from ..table._ndframe import NDFrame
 from ..table._sort import sort_rows
 from ..table._table import as_count
 from ..table._take import take_columns
-from ..table._time_bins import (
-    bins_of_times,
-    check_times_of_bins,
-    depends_on_first_time,
-    ends_of_times,
-    outer_bins_of_times,
-    starts_of_bins,
-)
-from ..table._to_host import host_array
+from ..table._time_bins import check_times_of_bins
 from ..table._unsupported import LACKING, not_supported
 from ..table._user_functions import as_frames
 from ._base import GroupByBase, Grouped
-from ._grouped_column import Groups, Options, Segments
+from ._bins_of_groups import BinsOfGroups, bins_of_groups
+from ._grouped_column import Groups, Options
 from ._grouper import Grouping
 from ._resample_rows import Method, RowsOfGroups
 
@@ -209,10 +198,9 @@ class GroupByResample(GroupByBase):
             offset: a timedelta to add to the origin.
             include_groups: must be False.
 
-        Differences from pandas:
-            Bins that depend on the first time of each group are not supported: of several days or
-            months, and of hours and less that do not divide a day, unless `origin` is "epoch" or
-            a time. Not supported inside `jit`.
+        Not supported inside `jit`. Bins of several days or months, which start with the first time
+        of each group as in pandas, cost the host some time for each group; with `origin="epoch"`
+        all groups share bins.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -223,38 +211,28 @@ class GroupByResample(GroupByBase):
             [2, 1, 0, 3]
         """
         self._check_arguments(include_groups)
-        if depends_on_first_time(rule, origin):
-            raise NotImplementedError(
-                f"resample: bins of {rule!r} depend on the first time of each group. Use "
-                "origin='epoch', or another rule."
-            )
         column, name = self._times(on)
-        check_times_of_bins(column, of_groups=True)
+        check_times_of_bins(column)
         groups = self._groups
         of: Any = self._source
-        group_ids, times = groups.group_ids, of._make_series(column, None)
-        if not times.is_monotonic_increasing:
+        group_ids = groups.group_ids
+        if not of._make_series(column, None).is_monotonic_increasing:
             # As in pandas, the first row of a bin is that of the first time.
             of, group_ids, column = _sorted_by(column, of, group_ids)
-        ends = ends_of_times(times)
         options = {"closed": closed, "origin": origin, "offset": offset}
-        found = bins_of_times(column, ends, rule, label, options)
-        labels, codes = found
-        outer = outer_bins_of_times(column, found, ends, rule, options)
-        bins = _bins_of_groups(groups, group_ids, outer)
+        times = of._make_series(column, None)
+        bins = bins_of_groups(groups, group_ids, column, times, rule, label, options)
         # The rows of the keys may be in another order: reductions read the groups alone.
         own = self._grouped.keys if self._options.adds_keys else []
         keys = [*own, Grouping(column, name)]
         in_bins = Grouped(of._table, keys, Options(observed=False))
-        found = _groups_of_bins(groups, group_ids, labels, codes, bins)
+        found = _groups_of_bins(groups, bins)
         found = dataclasses.replace(found, keys=found.keys[-len(keys) :])
         in_bins.once("groups", lambda: found)
         shown = self._picked([at for at, one in enumerate(self._labels) if on is None or one != on])
         rows = None
         if on is None:
-            ids = jnp.where(codes < 0, np.int32(-1), group_ids)
-            starts = functools.partial(starts_of_bins, ends, rule, options)
-            rows = RowsOfGroups(ids, column, groups.keys, bins.of_bin, bins.positions, starts)
+            rows = RowsOfGroups(bins.group_ids, column, groups.keys, bins.starts)
         return GroupResampler(type(self)(of, shown._labels, shown._positions, in_bins), rows)
 
     def _times(self, on: Hashable) -> tuple[Column, Hashable]:
@@ -283,61 +261,14 @@ def _sorted_by(column: Column, of: NDFrame, group_ids: Array) -> tuple[Any, Arra
     return of._like(whole.with_columns(columns)), ids.data, column
 
 
-class _Bins(NamedTuple):
-    """The bins of all groups, one after another, on the host.
-
-    Attributes:
-        of_bin: the group of each bin.
-        positions: the position of each bin among those of all times.
-        offsets: added to such a position, that of the bin among those of all groups; by group.
-    """
-
-    of_bin: np.ndarray
-    positions: np.ndarray
-    offsets: np.ndarray
-
-
-def _bins_of_groups(groups: Groups, group_ids: Array, outer: tuple[Array, Array]) -> _Bins:
-    """The bins of each group, from that of its first row to that of its last one."""
-    num_groups = int(groups.count)
-    numbered = Segments(group_ids, None, groups.capacity, groups.layout)
-    found = _ends_of_groups(numbered, outer)
-    first, last = (host_array(end)[:num_groups].astype(np.int64) for end in found)
-    sizes = np.where(last >= first, last - first + 1, 0)
-    offsets = np.cumsum(sizes) - sizes - first
-    total = int(sizes.sum())
-    if total > np.iinfo(np.int32).max:
-        raise ValueError(f"resample: {total} bins are too many. Use a longer rule.")
-    of_bin = np.repeat(np.arange(num_groups), sizes)
-    return _Bins(of_bin, np.arange(total) - offsets[of_bin], offsets)
-
-
-def _groups_of_bins(
-    groups: Groups, group_ids: Array, labels: pd.DatetimeIndex, codes: Array, bins: _Bins
-) -> Groups:
+def _groups_of_bins(groups: Groups, bins: BinsOfGroups) -> Groups:
     """A group for each bin of each group."""
     layout, total = groups.layout, len(bins.of_bin)
     capacity = layout.capacity_for(total)
     of_bin = padded(bins.of_bin.astype(np.int32), capacity)
     keys = take_columns(groups.keys, layout.place(of_bin), layout)
-    index = index_from(narrowed(labels.take(bins.positions)), capacity, layout)
-    numbered = Segments(group_ids, None, groups.capacity, layout)
-    offsets = padded(bins.offsets.astype(np.int32), groups.capacity)
-    ids = _bin_ids(numbered, numbered.by_group.place(offsets), codes)
+    index = index_from(narrowed(bins.labels), capacity, layout)
     keys = (*keys, *index.columns(capacity, layout))
-    return Groups(ids, None, keys, as_count(total), capacity, capacity, layout, may_be_empty=True)
-
-
-@tiered
-def _ends_of_groups(groups: Segments, outer: tuple[Array, Array]) -> tuple[Array, Array]:
-    """The first and the last bin of each group."""
-    first, last = outer
-    ids = jnp.where(last < 0, np.int32(-1), groups.ids)
-    return groups.reduce("min", first, ids), groups.reduce("max", last, ids)
-
-
-@tiered
-def _bin_ids(groups: Segments, offsets: Array, codes: Array) -> Array:
-    """The bin of each row among those of all groups; -1 without a group or without a bin."""
-    is_in_bin = (groups.ids >= 0) & (codes >= 0)
-    return jnp.where(is_in_bin, groups.for_rows(offsets) + codes, np.int32(-1))
+    return Groups(
+        bins.ids, None, keys, as_count(total), capacity, capacity, layout, may_be_empty=True
+    )

@@ -9,7 +9,6 @@ from typing import Any, Literal
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pandas as pd
 
 from ... import primitives
 from ...primitives.staging import tiered
@@ -33,28 +32,24 @@ class RowsOfGroups:
         group_ids: the group of each row; -1 without a group or a time.
         times: the time of each row.
         keys: the keys of the groups.
-        of_bin: the group of each bin, in order, on the host.
-        bins: the position of each bin among those of all times, ascending in a group.
-        starts: the times at which the bins of all times start.
+        starts: gives the group of each bin, in order, and the time at which it starts, on the host.
     """
 
     group_ids: Array
     times: Column
     keys: tuple[Column, ...]
-    of_bin: np.ndarray
-    bins: np.ndarray
-    starts: Callable[[], pd.DatetimeIndex]
+    starts: Callable[[], tuple[np.ndarray, Any]]
 
     def at_starts(
         self, grouped: Any, method: Method, limit: int | None, fill_value: object = None
     ) -> Any:
         """A row of the group for each bin: that at the start, or one near it."""
         source, table = grouped._source, grouped._table
-        layout, num_rows = table.layout, as_count(len(self.bins))
         self._check_distinct(source)
-        starts = self.starts().take(self.bins)
+        groups, starts = self.starts()
+        layout, num_rows = table.layout, as_count(len(starts))
         capacity = layout.capacity_for(len(starts))
-        of_bin = layout.place(padded(self.of_bin.astype(np.int32), capacity))
+        of_bin = layout.place(padded(groups.astype(np.int32), capacity))
         times = layout.place(padded(starts.asi8, capacity))
         numbers = num_rows, table.num_rows
         most = np.int32(capacity if limit is None else min(limit, capacity))

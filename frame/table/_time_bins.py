@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ...primitives.staging import tiered
-from ._column import NAT, Array, Column
+from ._column import NAT, Array, Column, ColumnType
 from ._layout import ONE_DEVICE, padded
 from ._search import search_few
 from ._types import Options
@@ -35,15 +35,65 @@ def bins_of_times(
     column: Column, ends: Times, rule: object, label: Hashable, options: Options
 ) -> TimeBins:
     """The bins of a column of times whose first and last time are `ends`; see `resample`."""
-    if ends.hasnans:
-        ends = edges = ends[:0]
-        labels: Any = pd.Series([], ends, dtype=int).resample(rule, **options).size().index
-    elif isinstance(ends, pd.TimedeltaIndex):
-        labels, edges = _bins_of_spans(ends, rule, options)
-    else:
-        labels, edges = _bins(ends, rule, label, options)
-    side = "left" if _closed(rule, options["closed"], options["origin"]) == "right" else "right"
+    labels, edges = edges_of_bins(ends, rule, label, options)
+    side = "left" if is_closed_right(rule, options) else "right"
     return TimeBins(labels, _bin_of_each(column.data, edges, side))
+
+
+def edges_of_bins(ends: Times, rule: object, label: Hashable, options: Options) -> tuple[Any, Any]:
+    """The labels of the bins of times whose first and last one are `ends`, and their edges."""
+    if ends.hasnans:
+        ends = ends[:0]
+        return pd.Series([], ends, dtype=int).resample(rule, **options).size().index, ends
+    if isinstance(ends, pd.TimedeltaIndex):
+        return _bins_of_spans(ends, rule, options)
+    return _bins(ends, rule, label, options)
+
+
+def even_bins(
+    ends: tuple[np.ndarray, np.ndarray], kind: Any, rule: object, label: object, options: Options
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """The bins of several spans, by counts of times, if all have one length; else None.
+
+    Args:
+        ends: the first and the last time of each span; the first is later if a span has no bins.
+        kind: the type of the times.
+        rule: the length of bins.
+        label: the end that labels a bin.
+        options: further arguments of `resample`.
+
+    Returns:
+        The number of bins of each span, and the start and the label of each bin.
+    """
+    offset: Any = untyped_pandas.tseries.frequencies.to_offset(rule)
+    is_exact = isinstance(offset, (pd.offsets.Tick, pd.offsets.Day)) and kind.zone is None
+    is_plain = options["origin"] == "start_day" and options["offset"] is None
+    if not is_exact or not is_plain or kind.kind != "datetime" or is_closed_right(rule, options):
+        return None
+    span: Any = pd.Timedelta(offset)
+    length, a_day = (one.as_unit(kind.unit) for one in (span, pd.Timedelta(1, "D")))
+    if length != span or label not in (None, "left", "right"):
+        return None
+    first, last = ends
+    start = first - (first % a_day._value) % length._value
+    sizes = np.where(first <= last, (last - start) // length._value + 1, 0)
+    of_bin = np.repeat(np.arange(len(sizes)), sizes)
+    positions = np.arange(len(of_bin)) - (np.cumsum(sizes) - sizes)[of_bin]
+    starts = start[of_bin] + positions * length._value
+    return sizes, starts, starts + length._value if label == "right" else starts
+
+
+def is_closed_right(rule: object, options: Options) -> bool:
+    """Whether the right ends of bins belong to them."""
+    return _closed(rule, options["closed"], options["origin"]) == "right"
+
+
+def times_of_counts(counts: np.ndarray, kind: Any) -> Any:
+    """Times of the type of a column, on the host, from their counts."""
+    if kind.kind == "timedelta":
+        return untyped_pandas.TimedeltaIndex(counts.astype(np.int64).view(f"m8[{kind.unit}]"))
+    times = pd.DatetimeIndex(counts.astype(np.int64).view(f"M8[{kind.unit}]"))
+    return times if kind.zone is None else times.tz_localize("UTC").tz_convert(kind.zone)
 
 
 def ends_of_times(times: Any, *, is_in_order: bool = False) -> Any:
@@ -71,7 +121,7 @@ def outer_bins_of_times(
     """
     offset: Any = untyped_pandas.tseries.frequencies.to_offset(rule)
     is_exact = isinstance(offset, (pd.offsets.Tick, pd.offsets.Day)) or _is_end(rule)
-    if is_exact or ends.hasnans or _closed(rule, options["closed"], options["origin"]) == "left":
+    if is_exact or ends.hasnans or not is_closed_right(rule, options):
         return bins.codes, bins.codes
     _, edges = _bins(ends, rule, None, options)
     unit: Any = column.type.unit
@@ -95,21 +145,14 @@ def as_times_of(column: Column, labels: Any) -> Any:
     return labels.astype(column.type.nullable(column.data.dtype))
 
 
-def check_times_of_bins(column: Column, *, of_groups: bool = False) -> None:
-    """Raises unless a column holds datetimes, or timedeltas if the bins are not those of groups."""
-    if column.kind == "timedelta":
-        if not of_groups:
-            return
-        raise NotImplementedError(
-            f"groupby.resample: bins of {column.dtype_name} are not supported, because they start "
-            "with the first time of each group. Add the durations to a datetime first."
-        )
+def check_times_of_bins(column: Column) -> None:
+    """Raises unless a column holds datetimes or timedeltas."""
     if column.kind == "period":
         raise NotImplementedError(
             f"resample: bins of {column.dtype_name} are not supported. Convert the periods to "
             "their first times: a column with dt.to_timestamp(), row labels with to_timestamp()."
         )
-    if column.kind != "datetime":
+    if column.kind not in ("datetime", "timedelta"):
         raise TypeError(
             "Only valid with DatetimeIndex, TimedeltaIndex or PeriodIndex, but got times of "
             f"{column.dtype_name}. Convert them with to_datetime()."
@@ -161,8 +204,7 @@ def _known_bins(
     options: tuple[tuple[str, Any], ...],
 ) -> tuple[pd.DatetimeIndex, pd.DatetimeIndex]:
     """The bins of times that were seen before: pandas takes milliseconds for them."""
-    ends = pd.DatetimeIndex(np.array(counts, np.int64).view(f"M8[{unit}]"))
-    ends = ends if zone is None else ends.tz_localize("UTC").tz_convert(zone)
+    ends = times_of_counts(np.array(counts), ColumnType("datetime", unit=unit, zone=zone))
     return _new_bins(ends, rule, label, dict(options))
 
 
@@ -180,7 +222,7 @@ def _new_bins(
     is_exact = isinstance(offset, (pd.offsets.Tick, pd.offsets.Day)) and ends.tz is None
     right = left + offset if is_exact else labels("right")
     edges = left.append(right[-1:])
-    if _is_end(rule) and _closed(rule, options["closed"], options["origin"]) == "right":
+    if _is_end(rule) and is_closed_right(rule, options):
         # To the end of the day that clocks show, which may have 23 hours.
         edges = edges.tz_localize(None)
         edges = edges + pd.Timedelta(1, "D").as_unit(unit) - pd.Timedelta(1, unit).as_unit(unit)
@@ -202,7 +244,7 @@ def _bins_of_spans(ends: pd.TimedeltaIndex, rule: object, options: Options) -> t
     # pandas adds the offset to the labels alone.
     named, stamps = labels(), labels(offset=None)
     length = untyped_pandas.tseries.frequencies.to_offset(rule)
-    if _closed(rule, options["closed"], options["origin"]) == "right":
+    if is_closed_right(rule, options):
         edges = (stamps[:1] - length).append(stamps)
     else:
         edges = stamps.append(stamps[-1:] + length)

@@ -50,6 +50,79 @@ def test_rules(rule):
     )
 
 
+@pytest.mark.parametrize("rule", ["7h", "2D", "3D", "2W", "2ME", "2MS", "3QS", "B", "100min"])
+@pytest.mark.parametrize("closed", [None, "left", "right"])
+def test_bins_that_depend_on_the_first_time_of_a_group(rule, closed):
+    assert_parity(
+        lambda f: (
+            f.groupby("k").resample(rule, closed=closed).i.sum(),
+            f.groupby("k").i.resample(rule, closed=closed, label="right").agg(["max", "size"]),
+            f.groupby("k")[["x", "s"]].resample(rule, closed=closed, label="left").first(),
+            f[:1].groupby("k").resample(rule, closed=closed).i.sum(),
+        ),
+        timed(),
+        ways=["eager"],
+    )
+    on = {"closed": closed, "on": "time"}
+    assert_parity(
+        lambda f: f.reset_index().groupby("k").resample(rule, **on).i.sum(),
+        timed(),
+        ways=["eager", "mesh"],
+    )
+
+
+@pytest.mark.parametrize("rule", ["2D", "7h", "D", "90min"])
+@pytest.mark.parametrize("origin", ["start", "end", "end_day", "epoch", pd.Timestamp("2020-01-01")])
+def test_origins_of_the_bins_of_a_group(rule, origin):
+    assert_parity(
+        lambda f: (
+            f.groupby("k").i.resample(rule, origin=origin).sum(),
+            f.groupby(["k", "b"]).i.resample(rule, origin=origin).count(),
+        ),
+        timed(),
+        ways=["eager"],
+    )
+    assert_parity(
+        lambda f: f.groupby("k").i.resample(rule, offset="1h").sum(), timed(), ways=["eager"]
+    )
+
+
+@pytest.mark.parametrize("rule", ["2D", "5h", "2ME", "2W"])
+@pytest.mark.parametrize("method", ["ffill", "bfill", "nearest", "asfreq"])
+def test_rows_at_the_starts_of_the_bins_of_a_group(rule, method):
+    def found(f):
+        return (
+            getattr(f.groupby("k").resample(rule), method)(),
+            getattr(f.groupby("k").i.resample(rule, closed="left"), method)(),
+            getattr(f.groupby("k").resample(rule, closed="right", label="right").x, method)(),
+        )
+
+    assert_parity(found, on_some_starts(), ways=["eager"])
+
+
+def test_bins_of_times_of_a_zone_of_timedeltas_and_of_missing_times():
+    frame = timed()[["k", "i"]].reset_index()
+    zoned = frame.assign(time=frame.time.dt.tz_localize("Europe/Berlin", nonexistent="NaT"))
+    gaps = frame.assign(time=frame.time.where(frame.i % 5 > 0), k=frame.k.where(frame.i % 7 > 0))
+    for rows in (zoned, gaps):
+        assert_parity(
+            lambda f: tuple(
+                f.groupby("k").resample(rule, on="time").i.sum() for rule in ("2D", "7h", "2MS")
+            ),
+            rows,
+            ways=["eager"],
+        )
+    spans = frame.assign(time=frame.time - frame.time.min())
+    assert_parity(
+        lambda f: (
+            f.groupby("k").resample("7h", on="time").i.sum(),
+            f.set_index("time").groupby("k").resample("2D").i.mean(),
+        ),
+        spans,
+        ways=["eager"],
+    )
+
+
 def test_several_functions():
     assert_parity(
         lambda f: (
@@ -180,9 +253,6 @@ def test_wrong_uses():
     assert_same_error(lambda f: f.groupby("k").resample("none").sum(), frame)
     assert_same_error(lambda f: f.groupby("k").resample("D", on="none").sum(), frame)
     grouped = on_device(frame).groupby("k")
-    for rule in ("7h", "2D", "2ME", "B"):
-        with pytest.raises(NotImplementedError, match="origin='epoch'"):
-            grouped.resample(rule)
     with pytest.raises(NotImplementedError, match=r"interpolate is not.*asfreq\(\)"):
         grouped.resample("D").interpolate()
     with pytest.raises(NotImplementedError, match="inside jit"):
@@ -206,10 +276,8 @@ def _rows(values):
     return len(values)
 
 
-def test_bins_of_durations_of_groups_and_of_periods_are_refused():
-    frame = pd.DataFrame({"v": [1, 2]}, index=pd.to_timedelta([1, 7], "h"))
-    with pytest.raises(NotImplementedError, match=r"bins of timedelta64\[\w+\] are not supported"):
-        on_device(frame).groupby("v").resample("2h", origin="epoch").sum()
-    frame.index = pd.period_range("2024-01", periods=2, freq="M")
+def test_bins_of_periods_are_refused():
+    index = pd.period_range("2024-01", periods=2, freq="M")
+    frame = pd.DataFrame({"v": [1, 2]}, index)
     with pytest.raises(NotImplementedError, match=r"bins of period\[M\].* with to_timestamp\(\)"):
         on_device(frame).resample("QE").sum()
