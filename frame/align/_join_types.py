@@ -54,3 +54,12 @@ LEFT, RIGHT_ANTI = JOIN_TYPES["left"], JOIN_TYPES["right_anti"]
 _OF_SWAPPED_SIDES = {
     "left": "right", "right": "left", "left_anti": "right_anti", "right_anti": "left_anti"
 }  # fmt: skip
+
+
+def join_by_level(join: JoinType, side: int) -> JoinType:
+    """The join of labels of several levels, those of one side, with the labels of one of them.
+
+    As in pandas, it has the rows of this side in their order; of the other side only matches.
+    """
+    how = ("left", "right")[side] if join.keeps[side] else "inner"
+    return dataclasses.replace(JOIN_TYPES[how], order=side)

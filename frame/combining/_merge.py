@@ -10,7 +10,7 @@ from pandas.errors import MergeError
 
 from ..align._coerced_keys import coerced, compared_keys
 from ..align._common_types import codes_to_match, join_keys, keys_of_two_units
-from ..align._join_types import JOIN_TYPES, JoinType
+from ..align._join_types import JOIN_TYPES, JoinType, join_by_level
 from ..align._number_keys import number_keys
 from ..table._column import Array
 from ..table._layout import ONE_DEVICE
@@ -113,6 +113,9 @@ class FrameMerge(FrameBase):
         capacity: int | None = None,
     ) -> Any:
         """Joins rows by label, or columns `on` with the labels of another frame.
+
+        Labels of one level are compared with the level of their name if the other frame has
+        several. As in pandas, the result then has the rows of the latter in their order.
 
         Differences from pandas:
             `capacity` is new, see `merge`. Plans join one frame or series.
@@ -221,8 +224,12 @@ def merge_frames(
         )
         if not one_is_empty:
             plan, left, right = _with_coerced_keys(plan, left, right)
+        if plan.of_several is not None:
+            join, sort = join_by_level(join, plan.of_several), False
         is_ordered = sort or join.order is None
         keys = _keys_of(plan, left._table, right._table, one_is_empty, is_ordered)
+        if plan.of_several is not None:
+            _check_labels_of_level(plan.of_several, keys, (left._table, right._table))
         if validate is not None:
             _check_distinct(validate, keys, (left._table, right._table))
     indicator_label = _indicator_label(indicator, left, right)
@@ -233,6 +240,17 @@ def merge_frames(
         plan, pairs, left, right, labels,
         join=join, named=named, indicator=indicator_label, values=values,
     )  # fmt: skip
+
+
+def _check_labels_of_level(of_several: int, keys: Any, tables: tuple[Table, Table]) -> None:
+    """Raises pandas' error if labels of the side of one level repeat. Not inside `jit`."""
+    if is_in_jit(keys, [table.num_rows for table in tables]):
+        return
+    if not are_distinct(keys[1 - of_several], tables[1 - of_several]):
+        raise NotImplementedError(
+            "Index._join_level on non-unique index is not implemented. Use reset_index(), and "
+            "merge() on columns."
+        )
 
 
 def _join_type(how: str) -> JoinType:

@@ -16,7 +16,7 @@ from ..align._common_types import common_pair
 from ..table._column import Column
 from ..table._column_labels import Labels, check_unambiguous
 from ..table._ndframe import FrameBase, SeriesBase
-from ..table._table import Count
+from ..table._table import Count, Table
 from ..table._types import LabelOrLabels
 
 
@@ -87,11 +87,13 @@ class MergePlan:
         keys: the pairs of key columns, or of index levels.
         on_both_indexes: whether rows are matched by the indexes of both sides.
         dropped: positions of right columns that repeat a key of the same label.
+        of_several: the side with several levels of labels, if the other one has only one of them.
     """
 
     keys: tuple[Key, ...]
     on_both_indexes: bool
     dropped: tuple[int, ...]
+    of_several: int | None = None
 
     def kept(self, right: FrameBase) -> list[int]:
         """Positions of the right columns that the result keeps."""
@@ -143,7 +145,9 @@ def plan_merge(left: FrameBase, right: FrameBase, named: KeyArguments) -> MergeP
             f"{levels[1]} on the right)"
         )
     if named.are_indexes:
-        return MergePlan(_index_keys(left, right), True, ())
+        sides = [side._table.index.num_levels > 1 for side in (left, right)]
+        of_several = sides.index(True) if sides[0] != sides[1] else None
+        return MergePlan(_index_keys(left, right), True, (), of_several)
     keys = tuple(_key(left, right, *pair) for pair in _key_pairs(left, right, named))
     dropped = tuple(
         right._labels.position(key.right.label)
@@ -157,6 +161,8 @@ def plan_merge(left: FrameBase, right: FrameBase, named: KeyArguments) -> MergeP
 
 def _index_keys(left: FrameBase, right: FrameBase) -> tuple[Key, ...]:
     a, b = left._table.index, right._table.index
+    if a.num_levels != b.num_levels and 1 in (a.num_levels, b.num_levels):
+        return (_level_key(left._table, right._table),)
     if a.num_levels != b.num_levels or (a.num_levels > 1 and a.names != b.names):
         raise NotImplementedError(
             "merge: indexes of several levels must have the same levels, got "
@@ -168,6 +174,18 @@ def _index_keys(left: FrameBase, right: FrameBase) -> tuple[Key, ...]:
             a.names, b.names, left._table.index_columns(), right._table.index_columns(), strict=True
         )
     )
+
+
+def _level_key(left: Table, right: Table) -> Key:
+    """The one level of the labels of a table, and that of the other one which has its name."""
+    name = (left if left.index.num_levels == 1 else right).index.names[0]
+    if name not in left.index.names or name not in right.index.names:
+        raise ValueError("cannot join with no overlapping index names")
+    sides = (
+        KeySide(table.index_columns()[table.index.names.index(name)], name, True)
+        for table in (left, right)
+    )
+    return Key(name, *sides)
 
 
 def _key_pairs(left: FrameBase, right: FrameBase, named: KeyArguments) -> list[tuple[Any, Any]]:

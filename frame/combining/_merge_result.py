@@ -196,6 +196,9 @@ class _Merged:
         """pandas' row labels where the indexes of both sides are the keys."""
         pairs, left, right = self.pairs, self.left._table, self.right._table
         keys = self.plan.keys
+        if self.plan.of_several is not None:
+            sides = (pairs.left, left), (pairs.right, right)
+            return taken_index(*sides[self.plan.of_several])
         if len(keys) == 1 and are_of_two_signs(keys[0].left.column, keys[0].right.column):
             return self._labels_of_two_signs(join)
         if join.order == 1:

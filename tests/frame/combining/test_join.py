@@ -56,6 +56,47 @@ def test_wrong_arguments_are_pandas_errors():
     assert_same_error(lambda a, b: a.join(b), left, pd.Series([1, 2]))
 
 
+SEVERAL = pd.DataFrame(
+    {"x": range(6), "y": [1.5, 2, np.nan, 0, 1, 7]},
+    index=pd.MultiIndex.from_tuples(
+        [("b", 2), ("a", 1), ("b", 1), ("c", 2), ("a", 3), ("d", 1)], names=["k", "n"]
+    ),
+)
+BY_KEY = pd.DataFrame({"z": [1, 2, 3], "y": list("uvw")}, pd.Index(["a", "z", "b"], name="k"))
+BY_NUMBER = pd.Series([5, 6, 7], index=pd.Index([1, 2, 9], name="n"), name="w")
+
+
+@pytest.mark.parametrize("how", ["left", "right", "inner", "outer"])
+def test_by_one_level_of_labels(how):
+    both = {"how": how, "left_index": True, "right_index": True}
+    assert_parity(
+        lambda f, g, s: (
+            f.join(g, how=how, suffixes=("", "_r")),
+            g.join(f, how=how, suffixes=("_l", "")),
+            f.join(s, how=how),
+            s.to_frame().join(f, how=how, sort=True),
+            f.merge(g, indicator=True, validate="m:1", **both),
+            g.merge(f, indicator=True, **both),
+            f[:0].join(g["z"], how=how),
+            f.join(g.loc[["z"], "z"], how=how),
+        ),
+        SEVERAL,
+        BY_KEY,
+        BY_NUMBER,
+        ways=["eager", "mesh"],
+    )
+
+
+def test_by_one_level_of_labels_in_jit_and_wrong_labels():
+    joined = jax.jit(lambda a, b: a.join(b["z"], how="inner", capacity=32))
+    expected = SEVERAL.join(BY_KEY["z"], how="inner")
+    assert_same(joined(JaxFrame(SEVERAL), JaxFrame(BY_KEY)), expected)
+    twice = pd.concat([BY_NUMBER, BY_NUMBER])
+    assert_same_error(lambda f, s: f.join(s), SEVERAL, twice)
+    assert_same_error(lambda f, g: f.join(g.z.rename_axis("other")), SEVERAL, BY_KEY)
+    assert_same_error(lambda f, g: f.join(g.z.rename_axis(None)), SEVERAL, BY_KEY)
+
+
 BERLIN = pd.date_range("2024-01-01", periods=4, freq="h", tz="Europe/Berlin")
 LABELS = {
     "two zones": (BERLIN, BERLIN[1:].tz_convert("America/New_York")),
