@@ -12,12 +12,15 @@ Environment:
     JAXFRAMES_TESTS: `covering` (the default) runs each file with a covering array, in which every
         test and every value of a parameter occurs, as far as the budget of the file goes. `all`
         runs every combination.
+    JAXFRAMES_SHARED_MEMORY: `auto` or `off`, for all tests. Otherwise each takes one of the ways,
+        by its name.
 """
 
 import gc
 import math
 import os
 import re
+import zlib
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
@@ -55,6 +58,16 @@ hypothesis.settings.load_profile(os.environ.get("JAXFRAMES_HYPOTHESIS", "ci"))
 
 # Of a worker; two of them, and what else a machine of 8 GiB runs, have room.
 _MOST_RESIDENT_BYTES = 2_500_000_000
+
+
+@pytest.fixture(autouse=True)
+def way_over_meshes(request: pytest.FixtureRequest) -> Iterator[None]:
+    """How eager calls over a mesh in one memory run: half of the tests takes each way."""
+    from jaxframes.primitives.tiers._signature import shared_memory
+
+    name = ("auto", "off")[zlib.crc32(request.node.nodeid.encode()) % 2]
+    with shared_memory(os.environ.get("JAXFRAMES_SHARED_MEMORY", name)):
+        yield
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

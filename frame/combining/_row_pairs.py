@@ -163,7 +163,7 @@ def _eager(
     num_left, num_right = left.num_rows_on_host, right.num_rows_on_host
     numbers = as_count(num_left), as_count(num_right)
     fit = functools.partial(_capacity_for, capacity=capacity, layout=layout)
-    if layout.mesh is None and join.has_keys and join.has_matches:
+    if not layout.sends_rows and join.has_keys and join.has_matches:
         joined, labels = _join(keys, numbers, join, sort, fit, layout)
         count = joined.count.item()
     else:

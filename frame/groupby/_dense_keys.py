@@ -31,7 +31,7 @@ def dense_groups(keys: Sequence[Column], table: Table, options: Options) -> Grou
     """The groups of keys of a small range; None for other keys."""
     layout, num_rows = table.layout, keys[0].capacity
     most_segments = 2 * max(num_rows, LEAST_CAPACITY)
-    if layout.mesh is not None:
+    if layout.sends_rows:
         most_segments = min(most_segments, layout.most_groups(num_rows))
     index = index_of_keys(keys, table, options.dropna, most_segments)
     if index is None:
@@ -64,7 +64,7 @@ def packed_key(keys: Sequence[Column], table: Table, dropna: bool) -> Array | No
     Numbers of rows with a missing key that `dropna` drops are arbitrary. Returns None for keys
     without a known range, for numbers past 63 bits, and without x64 mode.
     """
-    if len(keys) < 2 or table.layout.mesh is not None or not is_x64_enabled():
+    if len(keys) < 2 or table.layout.sends_rows or not is_x64_enabled():
         return None
     index = index_of_keys(keys, table, dropna, MOST_NUMBERS)
     return None if index is None else _packed(tuple(map(bare, keys)), index)
@@ -119,7 +119,7 @@ def _key_dtype(key: Column) -> Any:
 
 def _range_of(key: Column, num_rows: Count, layout: Layout) -> tuple[Any, Any]:
     """The least and the greatest value of an integer key, on the host."""
-    if key.valid is None and layout.mesh is None:
+    if key.valid is None and not layout.sends_rows:
         return known_ranges((key.data,), num_rows)[0]
     keys, settings = (key.data, key.data), {"where": key.valid, **layout.on_mesh}
     ends = primitives.reduce(keys, ("min", "max"), num_valid=num_rows, **settings)
@@ -197,7 +197,7 @@ def _group_segments(
 ) -> Any:
     if first_rows is not None:
         segments = in_order_of((first_rows,), is_group, capacity, by_group)
-    elif layout.mesh is None:
+    elif not layout.sends_rows:
         segments = primitives.local.compact(is_group, None, capacity=capacity).row_ids
         assert segments is not None
     else:

@@ -74,7 +74,7 @@ def _factorized(keys: Sequence[Column], table: Table, options: Options) -> Group
     missing = [key.missing() for key in keys if options.dropna and key.can_miss]
     any_missing = any_of(missing) if missing else None
     is_eager = not is_traced(table, keys)
-    if any_missing is not None and layout.mesh is None and not is_traced(table, any_missing):
+    if any_missing is not None and not layout.sends_rows and not is_traced(table, any_missing):
         any_missing = any_missing if any_flagged(any_missing, table.num_rows) else None
     packed = packed_key(keys, table, options.dropna) if is_eager else None
     if packed is None:
@@ -85,7 +85,7 @@ def _factorized(keys: Sequence[Column], table: Table, options: Options) -> Group
         # Groups with a missing key come last, so that the others are numbered from zero.
         words = (any_missing, *words) if packed is None else (_last_if(any_missing, packed),)
     capacity = layout.capacity_for(options.capacity or table.capacity)
-    if layout.mesh is not None:
+    if layout.sends_rows:
         # Over a mesh, factorize would send keys and first rows to every device.
         row_capacity = LEAST_CAPACITY
     elif is_eager:
@@ -97,7 +97,7 @@ def _factorized(keys: Sequence[Column], table: Table, options: Options) -> Group
         is_eager
         and not options.sort
         and any_missing is None
-        and layout.mesh is None
+        and not layout.sends_rows
         and len(words) == 1
     )
     ids, count, known_rows = _dense_numbers(
@@ -168,7 +168,7 @@ def _dense_numbers(
     factors = primitives.factorize(
         words,
         capacity=row_capacity,
-        return_first=layout.mesh is None,
+        return_first=not layout.sends_rows,
         sort=sort,
         num_valid=num_rows,
         **layout.on_mesh,

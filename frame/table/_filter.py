@@ -98,7 +98,7 @@ def _known_count(table: Table, mask: Array) -> np.int32 | None:
 
 @functools.partial(tiered, static_argnums=2)
 def _count(mask: Array, num_rows: Count, layout: Layout) -> Array:
-    if layout.mesh is None:
+    if not layout.sends_rows:
         return primitives.compact(mask, None, capacity=0, num_valid=num_rows).count
     return jnp.sum(mask & is_row(mask.shape[0], num_rows, layout), dtype=jnp.int32)
 

@@ -8,6 +8,7 @@ import jax
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+from ...primitives._in_shared_memory import runs_on_one_device
 from ...primitives._sized import in_steps
 from ...primitives.staging import tiered
 from ...primitives.tiers._placing import on_device
@@ -53,6 +54,11 @@ class Layout(RowAxes):
     def most_groups(self, num_rows: int) -> int:
         """The most groups of so many rows that every device holds."""
         return max(FEW_GROUPS, num_rows // (4 * self.num_shards))
+
+    @property
+    def sends_rows(self) -> bool:
+        """Whether rows meet by messages: those of a mesh, unless one memory has all of them."""
+        return self.mesh is not None and not runs_on_one_device(self.mesh)
 
     @property
     def spans_processes(self) -> bool:

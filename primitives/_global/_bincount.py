@@ -6,12 +6,14 @@ from typing import Any
 
 from ...shardings._compat import MeshLike
 from .. import collective, local
+from .._in_shared_memory import in_shared_memory
 from .._over_mesh import RowMesh, ValidRows, as_row_mesh
 from ..contract._typing import Array, ArrayLike, Integer, PyTree, Shaped
 from ..local.parts import as_count_arguments
 from ..tiers._tiered import tiered
 
 
+@in_shared_memory(everywhere=True)
 def bincount(
     bin_ids: Integer[ArrayLike, "rows *columns"],
     num_bins: int,

@@ -11,6 +11,7 @@ from jax.core import Tracer
 
 from ...shardings._compat import MeshLike
 from .. import local
+from .._in_shared_memory import in_shared_memory
 from .._over_mesh import RowMesh, ValidRows, as_row_mesh
 from .._sized import map_front_packed, sized
 from ..collective._exchange import Transport, check_transport
@@ -22,6 +23,7 @@ from ..local.parts import as_masked_rows, select_rows
 from ..tiers._tiered import tiered
 
 
+@in_shared_memory
 def compact(
     mask: Bool[ArrayLike, " rows"],
     rows: PyTree | None,

@@ -9,6 +9,7 @@ from jax.sharding import PartitionSpec
 
 from ...shardings._compat import MeshLike, shard_map
 from .. import local
+from .._in_shared_memory import in_shared_memory
 from .._over_mesh import RowMesh, ValidRows, as_row_mesh
 from .._sized import sized
 from ..collective._concatenate import concatenate_shards
@@ -22,6 +23,7 @@ from ..local.parts import PieceCounts, as_pieces
 from ..tiers._tiered import tiered
 
 
+@in_shared_memory
 def concatenate(
     pieces: Sequence[PyTree],
     num_valid: PieceCounts | None = None,

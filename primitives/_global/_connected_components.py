@@ -5,6 +5,7 @@ import functools
 
 from ...shardings._compat import MeshLike
 from .. import collective, local
+from .._in_shared_memory import in_shared_memory
 from .._over_mesh import RowMesh, ValidRows, as_row_mesh
 from ..contract._typing import Array, ArrayLike, Integer
 from ..local import Components
@@ -12,6 +13,7 @@ from ..local.parts import as_edges
 from ..tiers._tiered import tiered
 
 
+@in_shared_memory(everywhere=True)
 def connected_components(
     senders: Integer[ArrayLike, " edges"],
     receivers: Integer[ArrayLike, " edges"],

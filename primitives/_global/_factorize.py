@@ -6,6 +6,7 @@ from typing import Any
 
 from ...shardings._compat import MeshLike
 from .. import collective
+from .._in_shared_memory import in_shared_memory
 from .._over_mesh import RowMesh, ValidRows, as_row_mesh
 from .._sized import map_front_packed, sized
 from ..collective._exchange import Transport, check_transport
@@ -16,6 +17,7 @@ from ..local.parts import factorize_columns, keys_of_groups
 from ..tiers._tiered import tiered
 
 
+@in_shared_memory
 def factorize(
     keys: Keys,
     mesh: MeshLike | None = None,

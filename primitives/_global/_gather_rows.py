@@ -8,6 +8,7 @@ import jax.numpy as jnp
 
 from ...shardings._compat import MeshLike
 from .. import collective, local
+from .._in_shared_memory import in_shared_memory
 from .._over_mesh import RowMesh, as_row_mesh
 from ..collective._exchange import Transport, check_transport
 from ..collective._gather_rows import marked_ids
@@ -16,6 +17,7 @@ from ..contract._typing import Array, ArrayLike, Integer, PyTree
 from ..tiers._tiered import tiered
 
 
+@in_shared_memory
 def gather_rows(
     rows: PyTree,
     global_ids: Integer[ArrayLike, " ids"],

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 
 from ...shardings._compat import MeshLike
 from .. import collective, local
+from .._in_shared_memory import in_shared_memory
 from .._over_mesh import RowMesh, as_row_mesh
 from ..collective._over_shards import OverShards
 from ..contract._typing import Array, ArrayLike, Int
@@ -18,6 +19,7 @@ from ..local.parts import as_digit_arguments, as_histogram_arguments, count_rows
 from ..tiers._tiered import tiered
 
 
+@in_shared_memory(everywhere=True)
 def histogram(
     x: ArrayLike,
     mesh: MeshLike | None = None,
@@ -102,6 +104,7 @@ def _histogram_on_mesh(
     return row_mesh.map_to_all(count_shard, rows, replicated=(known,))
 
 
+@in_shared_memory(everywhere=True)
 def digit_histogram(
     keys: ArrayLike,
     shift: int,

@@ -5,6 +5,7 @@ import functools
 
 from ...shardings._compat import MeshLike
 from .. import collective, local
+from .._in_shared_memory import in_shared_memory
 from .._over_mesh import RowMesh, ValidSides, as_row_mesh
 from ..collective._exchange import Transport, check_transport
 from ..contract._arguments import as_flag
@@ -13,6 +14,7 @@ from ..local.parts import as_key_sides
 from ..tiers._tiered import tiered
 
 
+@in_shared_memory
 def isin(
     keys: Keys,
     test_keys: Keys,

@@ -7,6 +7,7 @@ import jax
 from jax.core import Tracer
 
 from ...shardings._compat import MeshLike
+from .._in_shared_memory import in_shared_memory
 from .._sized import first_rows, in_steps
 from ..collective._exchange import Transport, check_transport
 from ..contract._arguments import CapacityError
@@ -17,6 +18,7 @@ from ..local.parts import How, as_pair_capacity
 from ._ways_to_join import both_sides, way_to_join
 
 
+@in_shared_memory
 def join(
     left_keys: Keys,
     right_keys: Keys,
@@ -126,6 +128,7 @@ def join(
     return joined._replace(left_rows=left_rows, right_rows=right_rows)
 
 
+@in_shared_memory
 def join_size(
     left_keys: Keys,
     right_keys: Keys,

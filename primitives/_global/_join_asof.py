@@ -6,6 +6,7 @@ from typing import Any
 
 from ...shardings._compat import MeshLike
 from .. import local
+from .._in_shared_memory import in_shared_memory
 from .._over_mesh import RowMesh, ValidSides, as_row_mesh
 from ..collective._exchange import Transport, check_transport
 from ..collective._join_asof import join_shards
@@ -16,6 +17,7 @@ from ..tiers._tiered import tiered
 _Columns = tuple[Array, ...]
 
 
+@in_shared_memory
 def join_asof(
     left: Shaped[ArrayLike, " left_rows"],
     right: Shaped[ArrayLike, " right_rows"],

@@ -5,6 +5,7 @@ import functools
 
 from ...shardings._compat import MeshLike
 from .. import local
+from .._in_shared_memory import in_shared_memory
 from .._over_mesh import RowMesh, ValidRows, as_row_mesh
 from ..collective._linear_recurrence import solve_shards
 from ..contract._arguments import as_flag
@@ -13,6 +14,7 @@ from ..local.parts import Recurrence, SegmentEncoding, as_recurrence
 from ..tiers._tiered import tiered
 
 
+@in_shared_memory
 def linear_recurrence(
     a: Shaped[ArrayLike, "rows ..."],
     b: Shaped[ArrayLike, "rows ..."],

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...shardings._compat import MeshLike
 from .. import local
+from .._in_shared_memory import in_shared_memory
 from .._over_mesh import RowMesh, as_row_mesh
 from ..collective._exchange import Transport, check_transport
 from ..collective._merge import merge_shards
@@ -17,6 +18,7 @@ from ..local.parts import check_merged_rows, check_same_columns
 from ..tiers._tiered import tiered
 
 
+@in_shared_memory
 def merge(
     a_keys: Keys,
     b_keys: Keys,

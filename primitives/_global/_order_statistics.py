@@ -5,6 +5,7 @@ import functools
 
 from ...shardings._compat import MeshLike
 from .. import collective, local
+from .._in_shared_memory import in_shared_memory
 from .._over_mesh import RowMesh, ValidRows, as_row_mesh
 from ..contract._arguments import as_flag, as_key, as_static_int
 from ..contract._typing import Array, ArrayLike, Integer, Shaped
@@ -13,6 +14,7 @@ from ..local.parts import as_ranks
 from ..tiers._tiered import tiered
 
 
+@in_shared_memory(everywhere=True)
 def top_k(
     x: ArrayLike,
     k: int,
@@ -86,6 +88,7 @@ def _top_k_on_mesh(
     return row_mesh.map_to_all(top_k_of_shards, column, replicated=(valid,))
 
 
+@in_shared_memory(everywhere=True)
 def select_rank(
     x: ArrayLike,
     ranks: int | Integer[ArrayLike, " ranks"],

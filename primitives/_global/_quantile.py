@@ -8,6 +8,7 @@ import jax.numpy as jnp
 
 from ...shardings._compat import MeshLike
 from .. import collective, local
+from .._in_shared_memory import in_shared_memory
 from .._over_mesh import RowMesh, ValidRows, as_row_mesh
 from ..contract._typing import Array, ArrayLike, Integer, Shaped
 from ..local.parts import (
@@ -24,6 +25,7 @@ from ..tiers._tiered import tiered
 __all__ = ["between_ranks", "from_nearer_end", "mean_of_both", "quantile", "unless_overflow"]
 
 
+@in_shared_memory(everywhere=True)
 def quantile(
     x: ArrayLike,
     q: Any,

@@ -7,6 +7,7 @@ from jax.sharding import PartitionSpec
 
 from ...shardings._compat import MeshLike, shard_map
 from .. import collective, local
+from .._in_shared_memory import in_shared_memory
 from .._over_mesh import RowMesh, ValidRows, as_row_mesh
 from ..contract._typing import Array, ArrayLike, Integer
 from ..local import QuantileBins
@@ -14,6 +15,7 @@ from ..local.parts import as_bin_arguments
 from ..tiers._tiered import tiered
 
 
+@in_shared_memory
 def quantile_bins(
     x: ArrayLike,
     num_bins: int,

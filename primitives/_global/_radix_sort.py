@@ -10,6 +10,7 @@ import jax.numpy as jnp
 
 from ...shardings._compat import MeshLike
 from .. import local
+from .._in_shared_memory import in_shared_memory
 from .._over_mesh import RowMesh, ValidRows, as_row_mesh
 from ..collective._exchange import Transport, check_transport
 from ..collective._radix_sort import global_row_ids
@@ -21,6 +22,7 @@ from ..contract._typing import Array, ArrayLike, Int, Integer, Keys, PyTree
 from ..tiers._tiered import tiered
 
 
+@in_shared_memory
 def radix_sort(
     keys: Keys,
     mesh: MeshLike | None = None,
@@ -94,6 +96,7 @@ def radix_sort(
     return sorted_keys if values is None else (sorted_keys, values)
 
 
+@in_shared_memory
 def radix_argsort(
     keys: Keys,
     mesh: MeshLike | None = None,

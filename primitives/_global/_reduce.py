@@ -9,6 +9,7 @@ import jax.numpy as jnp
 
 from ...shardings._compat import MeshLike
 from .. import local
+from .._in_shared_memory import in_shared_memory
 from .._over_mesh import RowMesh, ValidRows, as_row_mesh
 from ..collective._reduce import reduce_shards
 from ..contract._arguments import as_flag
@@ -18,6 +19,7 @@ from ..local.parts import MaskedRows, ReducePlan, Transform, as_reduce_plan
 from ..tiers._tiered import tiered
 
 
+@in_shared_memory(everywhere=True)
 def reduce(
     x: PyTree,
     op: PyTree,

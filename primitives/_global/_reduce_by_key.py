@@ -12,6 +12,7 @@ import numpy as np
 from ...shardings._compat import MeshLike
 from .. import collective, local
 from .._eager_reduction import Reductions, reduce_eagerly
+from .._in_shared_memory import in_shared_memory
 from .._over_mesh import RowMesh, ValidRows, as_row_mesh
 from .._segment_sums import Summed
 from .._sized import capacity_for, map_front_packed, sized
@@ -25,6 +26,7 @@ from ..tiers._tiered import tiered
 from ._radix_sort import radix_sort
 
 
+@in_shared_memory
 def reduce_by_key(
     keys: Keys,
     values: PyTree,

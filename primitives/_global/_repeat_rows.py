@@ -12,6 +12,7 @@ from jax.sharding import PartitionSpec
 
 from ...shardings._compat import MeshLike, shard_map
 from .. import local
+from .._in_shared_memory import in_shared_memory
 from .._over_mesh import RowMesh, ValidRows, as_row_mesh
 from .._sized import capacity_for, first_rows, in_steps, sized
 from ..collective._exchange import Transport, check_transport
@@ -27,6 +28,7 @@ from ..tiers._tiered import tiered
 CALLER = "repeat_rows"
 
 
+@in_shared_memory
 def repeat_rows(
     repeats: Integer[ArrayLike, " rows"],
     mesh: MeshLike | None = None,

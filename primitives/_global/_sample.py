@@ -8,6 +8,7 @@ import jax.numpy as jnp
 
 from ...shardings._compat import MeshLike
 from .. import collective, local
+from .._in_shared_memory import in_shared_memory
 from .._over_mesh import RowMesh, ValidRows, as_row_mesh
 from ..contract._arguments import MAX_SHARD_ROWS, as_flag, as_static_int
 from ..contract._random_rows import as_key_words
@@ -17,6 +18,7 @@ from ..local.parts import as_segment_ids, as_weights
 from ..tiers._tiered import tiered
 
 
+@in_shared_memory(everywhere=True)
 def sample(
     key: Shaped[ArrayLike, "..."],
     num_rows: int,
@@ -84,6 +86,7 @@ def sample(
     return _sample_on_mesh(placed, words, valid, row_mesh, num_rows, k, replace)
 
 
+@in_shared_memory(everywhere=True)
 def segment_sample(
     key: Shaped[ArrayLike, "..."],
     segment_ids: Integer[ArrayLike, " rows"],

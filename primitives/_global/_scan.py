@@ -3,6 +3,7 @@
 
 from ...shardings._compat import MeshLike
 from .. import local
+from .._in_shared_memory import in_shared_memory
 from .._over_mesh import as_row_mesh
 from ..contract._scan_operators import Operator, Scan
 from ..contract._typing import ArrayLike, Integer, PyTree
@@ -10,6 +11,7 @@ from ..local.parts import SegmentEncoding, as_scan
 from ._segmented_scan import scan_mesh
 
 
+@in_shared_memory
 def inclusive_scan(
     x: PyTree,
     op: Operator = "sum",
@@ -70,6 +72,7 @@ def inclusive_scan(
     return scan_mesh(arguments, SegmentEncoding(None, None), valid, row_mesh)
 
 
+@in_shared_memory
 def exclusive_scan(
     x: PyTree,
     op: Operator = "sum",

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...shardings._compat import MeshLike
 from .. import collective, local
+from .._in_shared_memory import in_shared_memory
 from .._over_mesh import RowMesh, ValidRows, as_row_mesh
 from ..contract._typing import Array, ArrayLike, Float, Integer, PyTree
 from ..local.parts import as_epsilon, as_normalize_arguments
@@ -14,6 +15,7 @@ from ..tiers._tiered import tiered
 Axis = str | tuple[str, ...]
 
 
+@in_shared_memory
 def segment_softmax(
     x: PyTree,
     segment_ids: Integer[ArrayLike, " rows"],
@@ -64,6 +66,7 @@ def segment_softmax(
     return _on_whole_rows(caller, x, segment_ids, num_segments, num_valid, None, row_mesh)
 
 
+@in_shared_memory
 def segment_normalize(
     x: PyTree,
     segment_ids: Integer[ArrayLike, " rows"],

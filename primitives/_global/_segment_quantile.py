@@ -8,6 +8,7 @@ import numpy as np
 
 from ...shardings._compat import MeshLike
 from .. import collective, local
+from .._in_shared_memory import in_shared_memory, unless_scattered
 from .._over_mesh import RowMesh, ValidRows, as_row_mesh
 from ..collective._exchange import Transport, check_transport
 from ..contract._arguments import as_flag
@@ -16,6 +17,7 @@ from ..local.parts import Interpolation, as_segment_quantile_arguments
 from ..tiers._tiered import tiered
 
 
+@in_shared_memory(everywhere=unless_scattered)
 def segment_quantile(
     x: Shaped[ArrayLike, " rows"],
     segment_ids: Integer[ArrayLike, " rows"],

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...shardings._compat import MeshLike
 from .. import collective, local
+from .._in_shared_memory import in_shared_memory
 from .._over_mesh import RowMesh, ValidRows, as_row_mesh
 from ..collective._exchange import Transport, check_transport
 from ..contract._typing import Array, ArrayLike, Integer, Keys, Shaped
@@ -14,6 +15,7 @@ from ..local.parts import RankMethod, as_rank_arguments
 from ..tiers._tiered import tiered
 
 
+@in_shared_memory
 def segment_rank(
     x: Keys,
     segment_ids: Integer[ArrayLike, " rows"],

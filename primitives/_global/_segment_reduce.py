@@ -9,6 +9,7 @@ import jax.numpy as jnp
 
 from ...shardings._compat import MeshLike
 from .. import collective
+from .._in_shared_memory import in_shared_memory, unless_scattered
 from .._over_mesh import RowMesh, as_row_mesh
 from ..contract._arguments import as_flag
 from ..contract._segment_forms import documented
@@ -84,6 +85,7 @@ def segment_reduce(
     )
 
 
+@in_shared_memory(everywhere=unless_scattered)
 def _reduce(
     caller: str,
     x: Any,

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...shardings._compat import MeshLike
 from .. import collective, local
+from .._in_shared_memory import in_shared_memory
 from .._over_mesh import RowMesh, ValidRows, as_row_mesh
 from ..collective._exchange import Transport, check_transport
 from ..collective._scan_shards import scan_shards
@@ -22,6 +23,7 @@ from ..local.parts import (
 from ..tiers._tiered import tiered
 
 
+@in_shared_memory
 def segmented_scan(
     x: PyTree,
     op: Operator = "sum",

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...shardings._compat import MeshLike
+from .._in_shared_memory import in_shared_memory
 from .._over_mesh import as_row_mesh
 from ..collective._exchange import Transport, check_transport
 from ..contract._arguments import as_num_valid
@@ -13,6 +14,7 @@ from ..local.parts import as_segmented, without_ids
 from ._radix_sort import radix_sort
 
 
+@in_shared_memory
 def segmented_sort(
     keys: Keys,
     segment_ids: Integer[ArrayLike, " rows"],

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...shardings._compat import MeshLike
 from .. import collective, local
+from .._in_shared_memory import in_shared_memory
 from .._over_mesh import RowMesh, ValidSides, as_row_mesh
 from .._sized import map_front_packed, sized
 from ..collective._exchange import Transport, check_transport
@@ -15,6 +16,7 @@ from ..local.parts import SetOp, as_key_sides, most_keys
 from ..tiers._tiered import tiered
 
 
+@in_shared_memory
 def set_union(
     a: Keys,
     b: Keys,
@@ -68,6 +70,7 @@ def set_union(
     return _as_set("union", a, b, mesh, capacity, num_valid, axis, transport)
 
 
+@in_shared_memory
 def set_intersection(
     a: Keys,
     b: Keys,
@@ -121,6 +124,7 @@ def set_intersection(
     return _as_set("intersection", a, b, mesh, capacity, num_valid, axis, transport)
 
 
+@in_shared_memory
 def set_difference(
     a: Keys,
     b: Keys,

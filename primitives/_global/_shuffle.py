@@ -6,6 +6,7 @@ from typing import Any
 
 from ...shardings._compat import MeshLike
 from .. import local
+from .._in_shared_memory import in_shared_memory
 from .._over_mesh import RowMesh, ValidRows, as_row_mesh
 from ..collective._exchange import Transport, check_transport
 from ..collective._radix_sort import global_row_ids
@@ -17,6 +18,7 @@ from ..contract._typing import Array, ArrayLike, Int, Integer, PyTree, Shaped
 from ..tiers._tiered import tiered
 
 
+@in_shared_memory
 def random_permutation(
     key: Shaped[ArrayLike, "..."],
     num_rows: int,
@@ -68,6 +70,7 @@ def random_permutation(
     return _permutation_on_mesh(words, row_mesh, num_rows, transport)
 
 
+@in_shared_memory
 def shuffle(
     key: Shaped[ArrayLike, "..."],
     rows: PyTree,

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...shardings._compat import MeshLike
 from .. import collective, local
+from .._in_shared_memory import in_shared_memory
 from .._over_mesh import RowMesh, ValidRows, as_row_mesh
 from .._sized import map_front_packed, sized
 from ..collective._exchange import Transport, check_transport
@@ -15,6 +16,7 @@ from ..local import Unique
 from ..tiers._tiered import tiered
 
 
+@in_shared_memory
 def unique(
     keys: Keys,
     mesh: MeshLike | None = None,

@@ -7,6 +7,7 @@ import jax
 
 from ...shardings._compat import MeshLike
 from .. import local
+from .._in_shared_memory import in_shared_memory
 from .._over_mesh import RowMesh, ValidRows, as_row_mesh
 from ..collective._windowed_reduce import window_shards
 from ..contract._typing import ArrayLike, Bool, Integer, PyTree, Shaped
@@ -25,6 +26,7 @@ from ..local.parts import (
 from ..tiers._tiered import tiered
 
 
+@in_shared_memory
 def windowed_reduce(
     x: PyTree,
     window: Window,

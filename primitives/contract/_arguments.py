@@ -11,7 +11,7 @@ import numpy as np
 from jax.core import Tracer
 
 from ...shardings._arguments import MAX_SHARD_ROWS, as_static_int, type_of
-from ...shardings._compat import is_x64_enabled
+from ...shardings._compat import is_under_trace, is_x64_enabled
 from ._typing import Array
 
 KEY_DTYPES = (
@@ -86,11 +86,19 @@ def as_array(value: Any, caller: str, name: str) -> Array:
         # `jnp.asarray` would take as long as a small op.
         return value
     try:
-        return jnp.asarray(value)
+        return placed(value)
     except TypeError:
         raise TypeError(
             f"{caller}: {name} must be an array of numbers that JAX has, got {type_of(value)}."
         ) from None
+
+
+def placed(value: Any) -> Array:
+    """`jnp.asarray`, which outside of a trace compiles a copy for each shape, without a program."""
+    if is_under_trace() or not isinstance(value, (np.ndarray, np.generic)):
+        return jnp.asarray(value)
+    # A copy, as JAX may take over the memory, and the caller may write to it later.
+    return jax.device_put(np.array(value))
 
 
 def as_tree(tree: Any, caller: str, name: str = "tree") -> PyTreeOfArrays:
@@ -206,14 +214,14 @@ def as_num_valid(num_valid: Any, num_rows: int, caller: str) -> Array:
     """Converts `num_valid` of a shard to an int32 scalar in `[0, num_rows]`."""
     if num_valid is None:
         # Whole arrays may have more rows than a shard; `RowMesh.num_valid` counts those of each.
-        return jnp.asarray(np.int32(min(num_rows, MAX_SHARD_ROWS)))
+        return placed(np.int32(min(num_rows, MAX_SHARD_ROWS)))
     if isinstance(num_valid, jax.Array):
         check_num_valid(num_valid, caller)
         if num_valid.dtype.itemsize < 4:
             # A narrow integer cannot hold the upper limit.
             num_valid = num_valid.astype(jnp.int32)
         return jnp.clip(num_valid, 0, num_rows).astype(jnp.int32)
-    return jnp.asarray(np.int32(as_static_int(num_valid, caller, "num_valid", 0, num_rows)))
+    return placed(np.int32(as_static_int(num_valid, caller, "num_valid", 0, num_rows)))
 
 
 def as_valid_rows(num_valid: Any, num_rows: int, caller: str) -> Array | None:

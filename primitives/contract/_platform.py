@@ -8,6 +8,9 @@ import jax
 
 # None, or the platform that all traced code is for. JAX's caches tell its values apart.
 traced_for = jax.make_user_context(None)
+# None, or the mesh in whose place all traced code will run on one device, as all devices of the
+# mesh share its memory.
+one_device_for = jax.make_user_context(None)
 
 
 def likely_platform() -> str:

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...shardings._compat import is_x64_enabled, like_varying
-from ..contract._arguments import as_array, as_key, as_num_valid, as_static_int, type_of
+from ..contract._arguments import as_array, as_key, as_num_valid, as_static_int, placed, type_of
 from ..contract._key_bits import ordered_word
 from ..contract._platform import by_platform
 from ..contract._typing import Array, ArrayLike, Int, Integer, Shaped
@@ -135,7 +135,7 @@ def as_histogram_arguments(
     scale = 1.0 if np.isfinite(last - first) else 0.5
     known = np.linspace(first * scale, last * scale, num_bins + 1) / scale
     known = known.astype(dtype)
-    return column, num_bins, jnp.asarray(known), None, weights
+    return column, num_bins, placed(known), None, weights
 
 
 def _as_edges(edges: Any, caller: str) -> Array:

@@ -15,7 +15,7 @@ from ..contract._platform import traced_for
 from ..kernels.base._library import load
 from ._elementwise_rules import HostArray
 from ._kernel_calls import spent_in_kernels
-from ._mesh_program import MeshProgram
+from ._mesh_program import MeshProgram, WholeProgram
 from ._placing import on_device
 from ._program import Program
 from ._recent import compiled_entries, interpreted_entries
@@ -125,13 +125,16 @@ class Entry:
         # The name by which logs tell programs apart.
         replay.__name__ = getattr(self.owner, "__name__", replay.__name__)
         # No compiler knows that an argument is zero. It lies beside the others.
+        mesh = self.mesh
+        if isinstance(program, WholeProgram):
+            mesh, types = None, [_on_any_device(one) for one in types]
         places = (one.sharding for one in types if one.sharding is not None)
-        place = None if self.mesh is None else NamedSharding(self.mesh, PartitionSpec())
+        place = None if mesh is None else NamedSharding(mesh, PartitionSpec())
         # The caller's guard of transfers is for the caller's arguments.
         with jax.transfer_guard("allow"):
             self._zero = jax.device_put(np.uint32(0), place or next(places, None))
         out_shardings = None
-        if isinstance(program, MeshProgram):
+        if isinstance(program, MeshProgram) and mesh is not None:
             out_shardings = program.shardings
         return jax.jit(replay, out_shardings=out_shardings).trace(self._zero, *types)
 
@@ -140,7 +143,13 @@ class Entry:
         compiled = self.compile()
         if self._apart is None:
             return compiled(*arguments[0], **arguments[1])
-        return jax.tree.unflatten(self.out_tree, compiled(self._zero, *leaves))
+        program, _ = self._apart
+        if not isinstance(program, WholeProgram):
+            return jax.tree.unflatten(self.out_tree, compiled(self._zero, *leaves))
+        assert self.mesh is not None
+        whole = on_device(program.in_dtypes(leaves))
+        results = list(map(np.asarray, compiled(self._zero, *whole)))
+        return jax.tree.unflatten(self.out_tree, program.place(results, self.mesh))
 
     def interpret(self, program: Program, leaves: list[Any]) -> Any:
         """The results of the interpreter, as JAX's arrays."""
@@ -180,6 +189,10 @@ class Entry:
         dispatch = _CALL_SECONDS if self.owner.is_in_pieces else _DISPATCH_SECONDS
         is_slow = self._seconds > self.num_calls * dispatch
         return is_slow and self.num_calls > _MOST_INTERPRETED_CALLS
+
+
+def _on_any_device(type_: jax.ShapeDtypeStruct) -> jax.ShapeDtypeStruct:
+    return jax.ShapeDtypeStruct(type_.shape, type_.dtype, weak_type=type_.weak_type)
 
 
 def is_quick(program: Program) -> bool:

@@ -125,7 +125,7 @@ class MeshProgram(Program):
         if name == "shard_map":
             return self._shard_map(equation, operands)
         if name in _PLACES:
-            results = self._append(Same(), 0.0, equation, operands)
+            results = self._moved(equation, operands)
             place = _place_of(equation)
             if place is not None:
                 self._check_mesh(place.mesh)
@@ -139,6 +139,10 @@ class MeshProgram(Program):
             elif spec is not None:
                 self._placed[slot] = spec
         return results
+
+    def _moved(self, equation: Equation, operands: list[int]) -> list[int]:
+        """Appends the step of an array that goes elsewhere."""
+        return self._append(Same(), 0.0, equation, operands)
 
     def _inlined(self, jaxpr: Jaxpr, consts: Sequence[Any], inputs: Sequence[int]) -> list[int]:
         if self._given is not None:
@@ -239,6 +243,49 @@ class MeshProgram(Program):
         if self._proof.is_constant(slot):
             return True
         return slot in self._placed and not axes_of(self._placed[slot])
+
+
+class WholeProgram(MeshProgram):
+    """A jaxpr without `shard_map`, on one device in place of a mesh in the same memory."""
+
+    def __init__(self, closed: ClosedJaxpr, *args: Any, **kwargs: Any):
+        self._shapes = [variable.aval.shape for variable in closed.jaxpr.invars]
+        super().__init__(closed, *args, **kwargs)
+        # XLA compiles it for one device, by `replay`.
+        self.is_apart = True
+
+    def __call__(self, arguments: Sequence[Any]) -> list[Any]:
+        """Runs the program on the flat arguments."""
+        return Program.__call__(self, arguments)
+
+    def in_dtypes(self, arguments: Sequence[Any]) -> list[Any]:
+        """The flat arguments as whole arrays of the dtypes that the program was made for."""
+        return list(map(as_whole, super().in_dtypes(arguments)))
+
+    def _step(self, equation: Equation, operands: Sequence[int]) -> Step | str | None:
+        return Program._step(self, equation, operands)
+
+    def _moved(self, equation: Equation, operands: list[int]) -> list[int]:
+        results = self._append(Same(), 0.0, equation, operands, bind=_as_they_are)
+        self._proof.see_through(operands, results)
+        return results
+
+    def _shard_map(self, equation: Equation, operands: list[int]) -> list[int]:
+        raise NotInterpretable("shard_map on one device")
+
+    def _spec_of(self, slot: int, aval: Any) -> Spec:
+        try:
+            return super()._spec_of(slot, aval)
+        except NotInterpretable:
+            # Beside arguments of as many rows, or on all devices.
+            rows = aval.shape[:1]
+            given = zip(self._given or (), self._shapes, strict=True)
+            return next((spec[:1] for spec, shape in given if spec and shape[:1] == rows), ())
+
+
+def _as_they_are(operands: list[Any], zero: Any) -> list[Any]:
+    del zero
+    return operands
 
 
 class _ShardProgram(Program):

@@ -129,15 +129,46 @@ class Sharded(NamedTuple):
     shape: tuple[int, ...]
 
     def whole(self) -> HostArray:
-        """The array, as a copy."""
+        """The array, as a copy unless the shards lie one behind the other in memory."""
         first = self.shards[0]
         if first.shape == self.shape:
             return first
+        if self._is_one_piece():
+            # NumPy knows no dtype of another package by its name.
+            return np.asarray(_Adjacent(self.shards, self.shape)).view(first.dtype)
         result = np.empty(self.shape, first.dtype)
         indices = indices_of(self.grid, self.spec, self.shape)
         for index, shard in zip(indices, self.shards, strict=True):
             result[index] = shard
         return result
+
+    def _is_one_piece(self) -> bool:
+        axes = axes_of(self.spec)
+        # Of the first dimension, in the order of the devices.
+        if len(axes) != 1 or places(self.grid, axes[0]) != list(range(self.grid.size)):
+            return False
+        end = _address(self.shards[0])
+        for shard in self.shards:
+            if not shard.flags.c_contiguous or _address(shard) != end:
+                return False
+            end += shard.nbytes
+        return True
+
+
+class _Adjacent:
+    """Arrays one behind the other in memory, which it keeps, as one for NumPy."""
+
+    def __init__(self, shards: Shards, shape: tuple[int, ...]):
+        # Read-only: the memory may be that of arrays of JAX.
+        data = _address(shards[0]), True
+        self.__array_interface__: Any = shards[0].__array_interface__ | {
+            "data": data, "shape": shape, "strides": None,
+        }  # fmt: skip
+        self._shards = shards
+
+
+def _address(array: HostArray) -> int:
+    return array.__array_interface__["data"][0]
 
 
 def as_whole(value: Any) -> Any:

@@ -4,16 +4,17 @@
 import contextlib
 import functools
 import operator
+import os
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
-from ...shardings._compat import option
+from ...shardings._compat import MeshLike, option
 
 # The classes of concrete arrays that were seen, and those of numbers, which have one dtype.
 array_types: set[type] = set()
@@ -27,9 +28,42 @@ _OPTIONS = {
     "jax_numpy_rank_promotion": jax.numpy_rank_promotion,
     "jax_default_matmul_precision": jax.default_matmul_precision,
 }
-_VALUES = tuple(map(option, _OPTIONS))
+# How arrays of a mesh in one memory meet: "auto", as whole arrays, or "off", by messages. None for
+# what the environment says. JAX's caches tell its values apart.
+shared_memory = jax.make_user_context(None)
+
+
+@functools.cache
+def _shared_memory_by_default() -> str:
+    """The variable JAXFRAMES_SHARED_MEMORY, "auto" by default."""
+    name = os.environ.get("JAXFRAMES_SHARED_MEMORY", "auto")
+    if name not in ("auto", "off"):
+        raise ValueError(f"JAXFRAMES_SHARED_MEMORY must be 'auto' or 'off', got {name!r}.")
+    return name
+
+
+def _shared_memory() -> str:
+    return shared_memory.value or _shared_memory_by_default()
+
+
+_VALUES = (*map(option, _OPTIONS), _shared_memory)
+_SETTERS = (*_OPTIONS.values(), shared_memory)
 # The first parts of a signature.
-NUM_OPTIONS = len(_OPTIONS)
+NUM_OPTIONS = len(_VALUES)
+
+
+_is_jit_disabled = option("jax_disable_jit")
+_debugs_nans, _debugs_infs = option("jax_debug_nans"), option("jax_debug_infs")
+
+
+def is_left_to_jit() -> bool:
+    """Whether all calls are those of `jax.jit`, whatever they are given."""
+    return is_debugging() or not jax.sharding.get_abstract_mesh().empty
+
+
+def is_debugging() -> bool:
+    """Whether JAX must call each function itself: to check the results, or by `disable_jit`."""
+    return _debugs_nans() or _debugs_infs() or _is_jit_disabled()
 
 
 def signature_of(leaves: Sequence[Any], *, of_host: bool = False) -> tuple[Any, ...] | None:
@@ -59,7 +93,7 @@ def signature_of(leaves: Sequence[Any], *, of_host: bool = False) -> tuple[Any, 
 def with_options(signature: tuple[Any, ...]) -> Iterator[None]:
     """Sets the options that a signature was made with."""
     with contextlib.ExitStack() as stack:
-        for set_for_block, value in zip(_OPTIONS.values(), signature, strict=False):
+        for set_for_block, value in zip(_SETTERS, signature, strict=False):
             stack.enter_context(set_for_block(value))
         yield
 
@@ -117,10 +151,29 @@ def host_mesh(signature: tuple[Any, ...], of_program: Mesh | None) -> Mesh | Non
     mesh: Any = (meshes or {of_program}).pop() if len(meshes) <= 1 else None
     if not isinstance(mesh, Mesh) or (mesh.size == 1 and of_program is None):
         return None
-    if not num_cpus(signature):
-        return None
+    return mesh if num_cpus(signature) and _is_of_host(mesh) else None
+
+
+def shares_memory(mesh: MeshLike | None) -> bool:
+    """Whether a program of one device may stand for that of a mesh, whose memory it shares.
+
+    Types of Explicit axes tell where each array lies, so that their programs are those of the mesh.
+    """
+    return is_in_one_memory(mesh) and all(kind == AxisType.Auto for kind in mesh.axis_types)
+
+
+def is_in_one_memory(mesh: MeshLike | None) -> TypeGuard[Mesh]:
+    """Whether whole arrays may stand for those of a mesh: in the memory that its devices share."""
+    if not isinstance(mesh, Mesh) or _shared_memory() == "off":
+        return False
+    return jax.default_backend() == "cpu" and _is_of_host(mesh)
+
+
+@functools.lru_cache(256)
+def _is_of_host(mesh: Mesh) -> bool:
+    """Whether the devices of a mesh are CPU devices of this process."""
     whole = NamedSharding(mesh, PartitionSpec())
-    return mesh if _num_cpus_of(whole) and whole.is_fully_addressable else None
+    return bool(_num_cpus_of(whole)) and whole.is_fully_addressable
 
 
 def num_cpus(signature: tuple[Any, ...]) -> int:

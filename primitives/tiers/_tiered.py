@@ -13,13 +13,13 @@ from typing import Any
 
 import jax
 
-from ...shardings._compat import is_under_trace, is_x64_enabled, option
-from ..contract._platform import traced_for
+from ...shardings._compat import is_under_trace, is_x64_enabled
+from ..contract._platform import one_device_for, traced_for
 from ._background import compile_later
 from ._entry import Entry, interpret, is_quick, mode
 from ._equal_rounding import NotInterpretable
 from ._kept_programs import keep, name_of, read
-from ._mesh_program import MeshProgram, mesh_within
+from ._mesh_program import MeshProgram, WholeProgram, mesh_within
 from ._pieces import for_xla
 from ._program import Program
 from ._recent import interpreted_entries
@@ -28,16 +28,17 @@ from ._signature import (
     NUM_OPTIONS,
     has_wide_dtype,
     host_mesh,
+    is_debugging,
     is_left_to_jax,
+    is_left_to_jit,
     num_cpus,
+    shares_memory,
     signature_of,
     type_of,
 )
 
 # Dropping traces takes a pass over all functions, so it is rare; see `_drop_traces`.
 _FORGOTTEN_BEFORE_TRACES = 128
-_is_jit_disabled = option("jax_disable_jit")
-_debugs_nans, _debugs_infs = option("jax_debug_nans"), option("jax_debug_infs")
 
 _log = logging.getLogger(__name__)
 
@@ -112,7 +113,7 @@ class Tiered:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the function."""
-        if mode() == "compiled" or _is_under_a_trace() or is_debugging():
+        if mode() == "compiled" or is_under_trace() or is_left_to_jit():
             return self._jit(*args, **kwargs)
         static, dynamic = self._divided(args, kwargs)
         leaves, tree = jax.tree.flatten(dynamic)
@@ -255,6 +256,8 @@ class Tiered:
 
     def _trace_into(self, entry: "Entry") -> None:
         """Traces the function for an entry, and makes a program for the host of it if it can."""
+        if entry.mesh is not None and shares_memory(entry.mesh) and self._is_whole(entry):
+            return
         traced = self._trace(entry.platform, False, *entry.arguments)
         entry.out_tree = traced.out_tree
         entry.has_effects = bool(traced.jaxpr.effects)
@@ -266,6 +269,25 @@ class Tiered:
                 _log.debug("%s is compiled: %s", self.__qualname__, reason)
         # The last one: other threads compile what is traced.
         entry.traced = traced
+
+    def _is_whole(self, entry: "Entry") -> bool:
+        """Gives an entry a program for one device in place of its mesh, if there is one."""
+        try:
+            with one_device_for(entry.mesh):
+                traced = self._trace(entry.platform, False, *entry.arguments)
+            given = jax.tree.leaves(entry.arguments)
+            if traced.donate_argnums or traced.jaxpr.effects or any(map(is_left_to_jax, given)):
+                return False
+            program = self._program_of(traced.jaxpr, entry, WholeProgram)
+        except Exception as reason:
+            # A trace over the mesh has the last word.
+            _log.debug("%s is not run on one device: %s", self.__qualname__, reason)
+            return False
+        entry.keep_apart(program, self._types_of_leaves(entry))
+        if mode() == "interpreted" or program.seconds <= entry.compile_seconds:
+            entry.program = program
+        entry.traced, entry.out_tree = traced, traced.out_tree
+        return True
 
     def _interpret(self, entry: "Entry", jaxpr: Any) -> None:
         """Gives an entry the program of a jaxpr, unless XLA takes less time to compile it."""
@@ -285,14 +307,16 @@ class Tiered:
     def _types_of_leaves(self, entry: "Entry") -> list[jax.ShapeDtypeStruct]:
         return list(map(type_of, jax.tree.leaves(self._divided(*entry.arguments)[1])))
 
-    def _program_of(self, jaxpr: Any, entry: "Entry") -> Program:
+    def _program_of(
+        self, jaxpr: Any, entry: "Entry", on_mesh: type[MeshProgram] = MeshProgram
+    ) -> Program:
         # What is compiled in place of the function has no other options.
         may_be_apart = self._options.keys() <= _OPTIONS_OF_ARGUMENTS
         if entry.mesh is not None:
             if not may_be_apart:
                 raise NotInterpretable("options of jax.jit on a mesh")
             specs = [spec_of(one.sharding) for one in self._types_of_leaves(entry)]
-            return MeshProgram(jaxpr, on=entry.mesh, keeps_apart=True, given=specs)
+            return on_mesh(jaxpr, on=entry.mesh, keeps_apart=True, given=specs)
         if not may_be_apart:
             return Program(jaxpr)
         if self.is_in_pieces:
@@ -370,12 +394,3 @@ def _static(
     }
     numbers |= {positions.index(name) for name in names if parameters[name].kind != by_keyword}
     return frozenset(numbers), frozenset(names)
-
-
-def _is_under_a_trace() -> bool:
-    return is_under_trace() or not jax.sharding.get_abstract_mesh().empty
-
-
-def is_debugging() -> bool:
-    """Whether JAX must call each function itself: to check the results, or by `disable_jit`."""
-    return _debugs_nans() or _debugs_infs() or _is_jit_disabled()

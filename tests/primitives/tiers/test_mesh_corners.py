@@ -10,6 +10,7 @@ from jax.sharding import PartitionSpec as P
 from jaxframes.primitives import backend, staging
 from jaxframes.primitives.tiers import _entry, _tiered
 from jaxframes.primitives.tiers._mesh_program import MeshProgram
+from jaxframes.primitives.tiers._signature import shared_memory
 
 pytestmark = pytest.mark.skipif(backend().cpu != "native", reason="interpreted with the kernels")
 _ORDER = [3, 1, 7, 0, 5, 2, 6, 4]
@@ -19,6 +20,8 @@ _ORDER = [3, 1, 7, 0, 5, 2, 6, 4]
 def interpreted(monkeypatch):
     for module in (_tiered, _entry):
         monkeypatch.setattr(module, "mode", lambda: "interpreted")
+    with shared_memory("off"):
+        yield
 
 
 def mesh_of(shape, names, kind=AxisType.Auto, order=range(8)):

@@ -14,6 +14,7 @@ from jaxframes import primitives
 from jaxframes.primitives import backend, staging
 from jaxframes.primitives.tiers import _entry, _tiered
 from jaxframes.primitives.tiers._mesh_program import MeshProgram
+from jaxframes.primitives.tiers._signature import shared_memory
 from jaxframes.shardings._compat import COMPILE_EVENT
 
 pytestmark = pytest.mark.skipif(backend().cpu != "native", reason="interpreted with the kernels")
@@ -23,6 +24,8 @@ pytestmark = pytest.mark.skipif(backend().cpu != "native", reason="interpreted w
 def interpreted(monkeypatch):
     for module in (_tiered, _entry):
         monkeypatch.setattr(module, "mode", lambda: "interpreted")
+    with shared_memory("off"):
+        yield
 
 
 def mesh_of(shape, names, kind=AxisType.Auto):

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Global calls over devices that share the memory of the host, by whole arrays."""
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar, cast, overload
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+from ..shardings._compat import MeshLike, is_under_trace
+from ._over_mesh import RowMesh
+from .contract._platform import one_device_for
+from .tiers._entry import mode
+from .tiers._placing import on_device
+from .tiers._shards import as_whole, from_devices, grid_of, to_devices
+from .tiers._signature import is_in_one_memory, is_left_to_jit
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+@overload
+def in_shared_memory(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]: ...
+
+
+@overload
+def in_shared_memory(
+    *, everywhere: Callable[..., bool] | bool
+) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]: ...
+
+
+def in_shared_memory(
+    function: Callable[..., Any] | None = None, *, everywhere: Callable[..., bool] | bool = False
+) -> Callable[..., Any]:
+    """Decorates a global call, whose result does not depend on the mesh.
+
+    The CPU devices of one process share its memory and its threads. An eager call over a mesh of
+    them is the call on one device with whole arrays: of shards that lie one behind the other
+    without a copy. Its results are divided between the devices, which takes no copy either. While
+    `tiered` traces a program that it will run so, calls over the mesh of the program are calls on
+    one device, too. All others run over the mesh.
+
+    Args:
+        function: takes `mesh=` and `axis=`, and calculates on one device if both are None.
+        everywhere: whether all devices hold all results, or a function of the arguments by name
+            that tells it. Otherwise arrays whose first dimension the mesh divides are sharded by
+            it, and others are on all devices, as numbers are.
+
+    Cost:
+        That of the call on one device, 60 microseconds for each array that is given, and 160 for
+        each that is returned, over eight devices.
+    """
+    if function is None:
+        return lambda function: _over_one_memory(function, everywhere)
+    return _over_one_memory(function, everywhere)
+
+
+def _over_one_memory(
+    function: Callable[..., Any], everywhere: Callable[..., bool] | bool
+) -> Callable[..., Any]:
+    signature = inspect.signature(function)
+    position = list(signature.parameters).index("mesh")
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        mesh = args[position] if len(args) > position else kwargs.get("mesh")
+        if mesh is None or not is_in_one_memory(mesh):
+            return function(*args, **kwargs)
+        is_traced = _is_traced(args, kwargs)
+        if one_device_for.value != mesh if is_traced else _is_left_to_jax(args, kwargs):
+            return function(*args, **kwargs)
+        given = signature.bind(*args, **kwargs).arguments
+        row_mesh = RowMesh(mesh, given.get("axis"), given.get("caller", function.__name__))
+        if not is_traced:
+            given = {name: _whole(value) for name, value in given.items()}
+        on_one_device = given | dict.fromkeys({"mesh", "axis"} & given.keys())
+        arguments = inspect.BoundArguments(signature, cast(Any, on_one_device))
+        results = function(*arguments.args, **arguments.kwargs)
+        is_everywhere = everywhere(**given) if callable(everywhere) else everywhere
+        place = _constrained if is_traced else _divided
+        return jax.tree.map(lambda leaf: place(leaf, row_mesh, is_everywhere), results)
+
+    return call
+
+
+def runs_on_one_device(mesh: MeshLike) -> bool:
+    """Whether calls over a mesh are calls on one device here."""
+    if not is_in_one_memory(mesh):
+        return False
+    return one_device_for.value == mesh if is_under_trace() else not _is_left_to_jax()
+
+
+def unless_scattered(*, scattered: bool = False, **_: object) -> bool:
+    """Whether all devices hold the results of segments, which `scattered` shards."""
+    return not scattered
+
+
+def _is_traced(*trees: object) -> bool:
+    return is_under_trace() or any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(trees))
+
+
+def _is_left_to_jax(*trees: object) -> bool:
+    """Whether a call of concrete arrays must run over the mesh."""
+    if mode() == "compiled" or is_left_to_jit():
+        return True
+    arrays = (leaf for leaf in jax.tree.leaves(trees) if isinstance(leaf, jax.Array))
+    return not all(map(_is_readable, arrays))
+
+
+def _is_readable(array: jax.Array) -> bool:
+    """Whether NumPy can read an array in place."""
+    if len(array.devices()) == 1:
+        # It lies where calls on one device expect it, unless it is bound to another device.
+        return not array.committed or array.devices() == {jax.devices()[0]}
+    is_extended = jnp.issubdtype(array.dtype, jax.dtypes.extended)
+    return not is_extended and array.is_fully_addressable and _is_on_cpus(array)
+
+
+def _is_on_cpus(array: jax.Array) -> bool:
+    sharding = array.sharding
+    return isinstance(sharding, NamedSharding) and is_in_one_memory(sharding.mesh)
+
+
+def _whole(tree: Any) -> Any:
+    def gathered(leaf: Any) -> Any:
+        if not isinstance(leaf, jax.Array) or len(leaf.devices()) == 1:
+            return leaf
+        mesh = cast(Any, leaf.sharding).mesh
+        (array,) = on_device([as_whole(from_devices(leaf, grid_of(mesh)))])
+        return array
+
+    return jax.tree.map(gathered, tree)
+
+
+def _spec(leaf: Any, row_mesh: RowMesh, is_everywhere: bool) -> PartitionSpec:
+    is_divided = not is_everywhere and leaf.ndim and leaf.shape[0] % row_mesh.num_shards == 0
+    return row_mesh.spec if is_divided else PartitionSpec()
+
+
+def _divided(leaf: Any, row_mesh: RowMesh, is_everywhere: bool) -> Any:
+    if not isinstance(leaf, jax.Array):
+        return leaf
+    mesh = cast(Mesh, row_mesh.mesh)
+    return to_devices(np.asarray(leaf), mesh, tuple(_spec(leaf, row_mesh, is_everywhere)))
+
+
+def _constrained(leaf: Any, row_mesh: RowMesh, is_everywhere: bool) -> Any:
+    if not isinstance(leaf, jax.Array):
+        return leaf
+    place = NamedSharding(cast(Mesh, row_mesh.mesh), _spec(leaf, row_mesh, is_everywhere))
+    return jax.lax.with_sharding_constraint(leaf, place)
