@@ -12,6 +12,7 @@ import pandas as pd
 from ...primitives.staging import tiered
 from ..table._by_pandas import by_pandas
 from ..table._column import NAT, Array, Column, ColumnType
+from ..table._distinct_values import through_values
 from ..table._from_host import check_width
 from ..table._layout import Layout
 from ..table._lazy_base import check_evaluated
@@ -69,7 +70,8 @@ def to_datetime(
             out.
         exact: whether the format must match the whole string.
         unit: the unit of integers: "ns", "us", "ms", "s", "m", "h", "D" or "W"; "ns" if left out.
-        origin: must be "unix": integers count from 1970-01-01.
+        origin: the time that numbers count from: "unix", for 1970-01-01, "julian", on the host, or
+            a time, such as "1899-12-30" for the days of spreadsheets.
         cache: ignored; accepted for compatibility.
 
     Returns:
@@ -88,9 +90,10 @@ def to_datetime(
         converts objects on the host, so that they cannot be converted inside `jit`.
 
     Differences from pandas:
-        pandas converts floats on the host. Bools and timedeltas raise even with
-        `errors="coerce"`. Inside `jit` all strings of the dictionary are parsed, even without a
-        row, and integers out of bounds become NaT. pandas combines columns on the host.
+        pandas converts floats on the host, and each distinct integer if it has a format. Bools and
+        timedeltas raise even with `errors="coerce"`. Inside `jit` all strings of the dictionary are
+        parsed, even without a row, and integers out of bounds become NaT. pandas combines columns
+        on the host.
 
     Example:
         >>> from jaxframes.frame import JaxSeries, to_datetime
@@ -101,8 +104,7 @@ def to_datetime(
     if errors not in ("raise", "coerce"):
         raise ValueError(f"to_datetime: errors must be 'raise' or 'coerce', got {errors!r}.")
     check_evaluated(arg, "to_datetime")
-    if not isinstance(origin, str) or origin != "unix":
-        raise NotImplementedError("to_datetime: origin must be 'unix'. Add the origin afterwards.")
+    is_unix = isinstance(origin, str) and origin == "unix"
     options: dict[str, Any] = {"errors": errors, "dayfirst": dayfirst, "yearfirst": yearfirst}
     if utc:
         options["utc"] = True
@@ -116,11 +118,14 @@ def to_datetime(
     if not exact:
         options["exact"] = exact
     if not isinstance(arg, (SeriesBase, jax.Array)):
-        parsed: Any = pd.to_datetime(arg, unit=unit, **options)
+        parsed: Any = untyped_pandas.to_datetime(arg, unit=unit, origin=origin, **options)
         # Of a list pandas makes an index, whose times go to rows by position.
         return as_series(parsed) if isinstance(parsed, pd.Series) else parsed
     arg = as_series(arg)
     column, table = arg._only, arg._table
+    if not is_unix:
+        times = _from_origin(arg, unit, origin, options)
+        return times._with_column(in_zone(times._only, "UTC")) if utc else times
     if column.kind == "datetime":
         return arg._with_column(in_zone(column, "UTC")) if utc else arg
     check_width(np.int64, "to_datetime", "datetimes")
@@ -152,9 +157,34 @@ def to_datetime(
             lambda data: untyped_pandas.to_datetime(data, unit=unit, **options),
         )  # fmt: skip
     if format is not None:
-        raise NotImplementedError("to_datetime: format is for strings. Cast with astype('str').")
+
+        def parse_numbers(values: pd.Series) -> pd.Series:
+            return pd.to_datetime(values, **options)
+
+        return arg._with_column(
+            through_values(column, table.num_rows, table.layout, parse_numbers, "to_datetime")
+        )
     times = _of_integers(column, table, unit or "ns", errors)
     return arg._with_column(in_zone(times, "UTC") if utc else times)
+
+
+def _from_origin(arg: Any, unit: str | None, origin: Any, options: Options) -> Any:
+    """The times that numbers of a unit have from an origin on."""
+    column = arg._only
+    if column.kind != "number" or column.dtype.kind not in "iuf":
+        raise ValueError(
+            f"{column.dtype_name} is not compatible with origin='{origin}'; it must be numeric "
+            "with a unit specified"
+        )
+    if column.is_float or origin == "julian":
+        return by_pandas(
+            arg, "to_datetime of floats from an origin", "Cast them with astype('int64').",
+            lambda data: untyped_pandas.to_datetime(data, unit=unit, origin=origin, **options),
+        )  # fmt: skip
+    # pandas checks the origin.
+    start = untyped_pandas.to_datetime(0, unit=unit, origin=origin)
+    times = _of_integers(column, arg._table, unit or "ns", options["errors"])
+    return arg._with_column(times) + (start - pd.Timestamp("1970-01-01"))
 
 
 def _of_strings(column: Column, table: Table, options: Options) -> Column:

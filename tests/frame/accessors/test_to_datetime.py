@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from frame_operations import functions_for
-from frame_parity import assert_parity, assert_same, assert_same_error, on_device
+from frame_parity import EVERYWHERE, assert_parity, assert_same, assert_same_error, on_device
 from jaxframes.frame import JaxSeries, to_datetime
 
 DAYS = ["12/31/2020", None, "01/02/2020", "12/31/2020"]
@@ -115,13 +115,55 @@ def test_wrong_uses():
     with pytest.raises(ValueError, match="unit"):
         to_datetime(JaxSeries([1]), unit="bogus")
     for wrong, about in (
-        (lambda: to_datetime(JaxSeries([1]), origin="julian"), "origin"),
-        (lambda: to_datetime(JaxSeries([1]), format="%Y"), "format"),
         (lambda: to_datetime(words, unit="s"), "unit"),
         (lambda: jax.jit(to_datetime)(words), "format="),
     ):
         with pytest.raises(NotImplementedError, match=about):
             wrong()
+
+
+@pytest.mark.parametrize("unit", ["D", "s", "ns", None])
+@pytest.mark.parametrize("origin", ["1899-12-30", pd.Timestamp("2020-01-01 00:00:00.5"), 5])
+def test_numbers_from_an_origin(unit, origin):
+    for column in (pd.Series([1, 2, -5]), pd.Series([44000, None, 3], dtype="Int64")):
+        assert_parity(
+            lambda s: of_either(s, unit=unit, origin=origin, utc=True), column, ways=EVERYWHERE
+        )
+        assert_parity(
+            lambda s: of_either(s, unit=unit, origin=origin).rename("t"), column, ways=["eager"]
+        )
+
+
+def of_either(series, **options):
+    """pandas' own function for a series of pandas."""
+    convert = to_datetime if isinstance(series, JaxSeries) else pd.to_datetime
+    return convert(series, **options)
+
+
+@pytest.mark.filterwarnings("ignore:to_datetime of floats")
+def test_floats_and_days_of_julian_dates_from_an_origin():
+    floats, days = pd.Series([1.5, None]), pd.Series([2451545, 2451546])
+    options = {"unit": "D", "origin": "1960-01-01"}
+    assert_parity(lambda s: of_either(s, **options), floats, ways=["eager"])
+    assert_parity(lambda s: of_either(s, unit="D", origin="julian"), days, ways=["eager"])
+    for series, origin in (
+        (pd.Series(["a"]), "1960-01-01"), (days, "none"), (days, "julian"),
+        (pd.Series(pd.to_datetime(["2020-01-01"])), "1960-01-01"),
+    ):  # fmt: skip
+        assert_same_error(lambda s, origin=origin: of_either(s, origin=origin), series)
+    listed = to_datetime([1, 2], **options)
+    pd.testing.assert_index_equal(listed, pd.to_datetime([1, 2], **options))
+
+
+@pytest.mark.filterwarnings("ignore:Parsing integer or float values")
+def test_integers_with_a_format():
+    days = pd.Series([20240101, 20240131, 20240101])
+    assert_parity(lambda s: of_either(s, format="%Y%m%d"), days, ways=["eager", "mesh"])
+    gaps = pd.Series([20240101, None, 20240132], dtype="Int64")
+    assert_parity(lambda s: of_either(s, format="%Y%m%d", errors="coerce"), gaps, ways=["eager"])
+    assert_same_error(lambda s: of_either(s, format="%Y-%m"), days)
+    with pytest.raises(NotImplementedError, match="inside jit the values"):
+        jax.jit(lambda s: to_datetime(s, format="%Y%m%d"))(on_device(days))
 
 
 def test_values_of_the_host():
