@@ -16,7 +16,7 @@ def with_margins(
     frame: FrameBase,
     table: pd.DataFrame,
     keys: tuple[Sequence[Hashable], Sequence[Hashable], Sequence[Hashable]],
-    aggfunc: object,
+    aggfunc: str,
     name: Hashable,
     fill_value: object,
     dropna: bool,
@@ -30,10 +30,6 @@ def with_margins(
     rows, columns, values = (list(one) for one in keys)
     if not isinstance(name, str):
         raise ValueError("margins_name argument must be a string")
-    if not isinstance(aggfunc, str) or not rows:
-        raise NotImplementedError(
-            "pivot_table: margins need an index, and the name of a reduction as aggfunc."
-        )
     levels = [table.index, table.columns.droplevel(0) if columns else table.columns[:0]]
     if any(name in index.get_level_values(at) for index in levels for at in range(index.nlevels)):
         raise ValueError(f'Conflicting name "{name}" in margins')

@@ -12,7 +12,7 @@ from ..reductions._agg import name_of
 from ..table._arguments import listed
 from ..table._by_pandas import by_pandas
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
-from ..table._user_functions import as_pandas
+from ..table._user_functions import as_pandas, known_reduction
 from ._margins import normalized_with_margins, placed_like, with_margins
 
 
@@ -24,7 +24,7 @@ class FramePivotTable(FrameBase):
         values: Any = None,
         index: object = None,
         columns: object = None,
-        aggfunc: object = "mean",
+        aggfunc: Any = "mean",
         fill_value: object = None,
         margins: bool = False,
         dropna: bool = True,
@@ -43,9 +43,10 @@ class FramePivotTable(FrameBase):
         `columns` is not supported inside `jit`, where columns without a value stay.
 
         Differences from pandas:
-            `margins` need an index, labels of columns as keys, and the name of a reduction.
-            `dropna=False` is not supported inside `jit`, nor for categories with missing values
-            and `observed=False`, where pandas loses or reorders groups.
+            pandas computes `margins` of functions, or without an index, on the host; others need
+            labels of columns as keys. `dropna=False` is not supported inside `jit`, nor for
+            categories with missing values and `observed=False`, where pandas loses or reorders
+            groups.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -61,18 +62,32 @@ class FramePivotTable(FrameBase):
             pieces = [self.pivot_table(values, index, columns, one, **options) for one in aggfunc]
             return concat(pieces, keys=[name_of(one) for one in aggfunc], axis=1)
         rows, keys = _listed(index), _listed(columns)
+
+        def on_host(what: str, instead: str) -> Any:
+            return by_pandas(
+                self, f"pivot_table: {what}", instead,
+                lambda data: data.pivot_table(
+                    values, list(map(as_pandas, rows)), list(map(as_pandas, keys)), aggfunc,
+                    **options,
+                ),
+            )  # fmt: skip
+
+        if margins:
+            known = known_reduction(aggfunc) if callable(aggfunc) else None
+            if known is not None and not known[1]:
+                aggfunc = known[0]
+            if not isinstance(aggfunc, str) or not rows:
+                return on_host(
+                    "margins of functions, or without an index",
+                    "Pass an index, and the name of a reduction as aggfunc.",
+                )
         is_multi = pd.api.types.is_list_like(values)
         by: Any = self
         grouped = by.groupby(rows + keys, observed=observed, sort=sort, dropna=dropna)
         if values is not None:
             grouped = grouped[list(values) if is_multi else [values]]
         elif not grouped._labels:
-            return by_pandas(
-                self, "pivot_table: a frame without a column of values", "Add a column of values.",
-                lambda data: data.pivot_table(
-                    None, list(map(as_pandas, rows)), list(map(as_pandas, keys)), aggfunc, **options
-                ),
-            )  # fmt: skip
+            return on_host("a frame without a column of values", "Add a column of values.")
         table = grouped.agg(aggfunc, **kwargs)
         # The sizes of groups are a series.
         has_values = table.ndim == 2

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """value_counts and mode."""
 
+import dataclasses
 import functools
 from collections.abc import Sequence
 from typing import Any
@@ -22,6 +23,7 @@ from ..table._filter import MOST_PADDED, filter_rows
 from ..table._from_host import column_from
 from ..table._host_column import HostColumn
 from ..table._layout import ONE_DEVICE, Layout, padded
+from ..table._level_orders import appearances
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._object_functions import inferred_labels
 from ..table._objects import has_order, hashed, is_hashed
@@ -213,6 +215,9 @@ class ValueCounts(NDFrame):
                 for level in table.index.stored
             ]
             table = table.replace(index=table.index.with_stored(levels))
+        if len(names) > 1 and not is_traced(columns, self._table.num_rows):
+            orders = appearances(columns, self._table.num_rows)
+            table = table.replace(index=dataclasses.replace(table.index, orders=orders))
         if normalize:
             table = table.with_columns([Column(_shares(table.columns[0].data, table.num_rows))])
         if isinstance(self, SeriesBase) and columns[0].is_nullable:

@@ -73,7 +73,7 @@ def with_orders(index: pd.MultiIndex, orders: LevelOrders) -> pd.MultiIndex:
     """The same labels, whose levels list them in some orders."""
     levels, codes = list(index.levels), list(index.codes)
     for at, order in enumerate(orders):
-        if order is None:
+        if order is None or not len(levels[at]):
             continue
         places = places_in(order, levels[at])
         if (places < 0).any():

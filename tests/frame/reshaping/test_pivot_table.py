@@ -51,6 +51,7 @@ def test_margins():
             f.pivot_table("i", "k", ["b", "s"], "sum", margins=True, fill_value=0),
             f.pivot_table("i", "s", "c", "sum", margins=True),
             f.pivot_table("i", "k", aggfunc="sum", margins=True),
+            f.pivot_table("i", "k", "b", np.sum, margins=True),
             f[["k", "b", "i", "x"]].pivot_table(index="k", columns="b", margins=True),
         ),
         mixed_frame()[["k", "b", "i", "x", "s", "c"]],
@@ -131,10 +132,21 @@ def test_wrong_uses():
         jax.jit(lambda f: f.pivot_table("i", "k", dropna=False))(ours)
     assert_same_error(lambda f: f.pivot_table("x", "k", margins=True, margins_name=1), frame)
     assert_same_error(lambda f: f.pivot_table("x", "s", margins=True, margins_name="a"), frame)
-    with pytest.raises(NotImplementedError, match="margins need an index"):
-        on_device(frame).pivot_table("x", columns="k", margins=True)
     with pytest.raises(NotImplementedError, match="inside jit"):
         jax.jit(lambda f: f.pivot_table("x", "k", "s"))(on_device(frame))
+
+
+@pytest.mark.filterwarnings("ignore:pivot_table. margins of functions")
+def test_margins_on_the_host():
+    assert_parity(
+        lambda f: (
+            f.pivot_table("i", columns="k", aggfunc="sum", margins=True),
+            f.pivot_table("i", "k", "b", lambda s: s.max() - s.min(), margins=True),
+            f.pivot_table(["i", "x"], "k", aggfunc={"i": "sum", "x": "max"}, margins=True),
+        ),
+        mixed_frame()[["k", "b", "i", "x"]],
+        ways=["eager"],
+    )
 
 
 def test_sizes_of_groups():

@@ -36,6 +36,19 @@ def test_rows_of_frames():
     assert_parity(lambda f: f.value_counts("k", normalize=True), frame, ways=["eager"])
 
 
+def test_columns_of_unstacked_counts_are_in_the_order_of_the_rows():
+    frame = pd.DataFrame({"k": list("baabcb"), "j": [3, 1, 2, 3, 1, 3]})
+    assert_parity(
+        lambda f: (
+            f.value_counts().unstack(fill_value=0),
+            f.value_counts(["j", "k"], sort=False).unstack("j"),
+            f.value_counts(["k", "j"], normalize=True).sort_index().unstack(),
+        ),
+        frame,
+        ways=["eager", "mesh"],
+    )
+
+
 @pytest.mark.parametrize("num_rows", [0, 1])
 def test_few_rows(num_rows):
     frame = mixed_frame()[["k", "s", "c"]][:num_rows]
