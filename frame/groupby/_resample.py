@@ -5,15 +5,17 @@ import dataclasses
 from collections.abc import Callable, Hashable
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
+from ...primitives.staging import tiered
 from ..table._column import Array, Column
 from ..table._dtypes import narrowed
 from ..table._from_host import index_from
 from ..table._layout import padded
 from ..table._ndframe import NDFrame
 from ..table._sort import sort_rows
-from ..table._table import as_count
+from ..table._table import Table, as_count
 from ..table._take import take_columns
 from ..table._time_bins import check_times_of_bins
 from ..table._unsupported import LACKING, not_supported
@@ -258,7 +260,13 @@ def _sorted_by(column: Column, of: NDFrame, group_ids: Array) -> tuple[Any, Arra
     whole = table.with_columns([*table.columns, Column(group_ids), column])
     whole = sort_rows(whole, [(column.data, False)])
     *columns, ids, column = whole.columns
-    return of._like(whole.with_columns(columns)), ids.data, column
+    return of._like(whole.with_columns(columns)), _ids_of_rows(ids.data, whole), column
+
+
+@tiered
+def _ids_of_rows(ids: Array, rows: Table) -> Array:
+    """Group ids, -1 behind the valid rows."""
+    return jnp.where(rows.is_row(), ids, np.int32(-1))
 
 
 def _groups_of_bins(groups: Groups, bins: BinsOfGroups) -> Groups:
