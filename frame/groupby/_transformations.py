@@ -7,16 +7,19 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+import pandas as pd
 
 from ...primitives.staging import tiered
 from ..ops._column_ops import combine
+from ..table._by_pandas import by_pandas
 from ..table._column import Array, Column, bare, fill_missing, of_family
 from ..table._dtypes import as_dtype, wide
 from ..table._host_column import moved_column
 from ..table._objects import sortable
 from ..table._recode import without_missing
 from ..table._take import settled, take_columns
-from ..window._shift import NO_VALUE, filling_of
+from ..window._shift import NO_VALUE, filling_of, shifted_by_each
+from ._by_host import groups_on_host
 from ._filtrations import GroupByPositions
 from ._segmented_scans import RankPlan, cumulated, filled_rows, ranked, shifted_rows
 
@@ -93,10 +96,6 @@ class GroupByRows(GroupByPositions):
 
     def _sources_of(self, periods: object, *, in_place: bool = True) -> Array | None:
         """The row that each row gets, -1 for none; None if each keeps its own."""
-        if isinstance(periods, (list, tuple)):
-            raise NotImplementedError(
-                f"shift: periods must be one integer, got {periods!r}. Call shift for each."
-            )
         if isinstance(periods, bool) or not isinstance(periods, (int, np.integer)):
             raise TypeError(f"Periods must be integer, but {periods} is {type(periods)}.")
         if periods == 0 and in_place:
@@ -112,16 +111,31 @@ class GroupByRows(GroupByPositions):
         columns = [fill_missing(column) for column in self._columns]
         return list(take_columns(columns, row_ids, self._groups.segments.layout, holes=True))
 
-    def shift(self, periods: int = 1, freq: object = None, fill_value: object = NO_VALUE) -> Any:
+    def shift(
+        self,
+        periods: Any = 1,
+        freq: object = None,
+        fill_value: object = NO_VALUE,
+        suffix: str | None = None,
+    ) -> Any:
         """Moves the values of each group down by `periods` rows, up if that is negative.
 
+        A list of periods gives the columns of each, whose labels end with `suffix` and the period.
+        With `freq` the labels move, on the host.
+
         Differences from pandas:
-            `freq` is not supported. A `fill_value` that converts a column to objects raises.
+            A `fill_value` that converts a column to objects raises.
         """
+        if pd.api.types.is_list_like(periods):
+            return shifted_by_each(periods, suffix, lambda one: self.shift(one, freq, fill_value))
+        if suffix:
+            raise ValueError("Cannot specify `suffix` if `periods` is an int.")
         if freq is not None:
-            raise NotImplementedError(
-                "groupby: shift does not support freq. Shift the times of the group with +."
-            )
+            how = {} if fill_value is NO_VALUE else {"fill_value": fill_value}
+            return by_pandas(
+                self._source, "groupby: shift with freq=", "Shift by rows.",
+                lambda _: groups_on_host(self).shift(periods, freq, **how),
+            )  # fmt: skip
         if fill_value is NO_VALUE or fill_value is None:
             return self._of_rows(self._shifted(periods), are_own=True)
         row_ids = self._sources_of(periods)

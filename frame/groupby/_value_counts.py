@@ -11,6 +11,7 @@ import pandas as pd
 
 from ...primitives.staging import tiered
 from ..table._arguments import check_flag
+from ..table._by_pandas import by_pandas
 from ..table._column import Array, Column, all_of, of_family
 from ..table._column_labels import Labels
 from ..table._dtypes import wide
@@ -21,6 +22,7 @@ from ..table._sort import sort_rows
 from ..table._sort_keys import ordered_keys
 from ..table._table import Table
 from ._base import Grouped
+from ._by_host import groups_on_host
 from ._grouped_column import Options, Segments
 from ._grouper import Grouping
 from ._groups import make_groups
@@ -45,10 +47,6 @@ class GroupByValueCounts(GroupByReductions):
             for label, at in zip(self._labels, self._positions, strict=True)
             if at in positions and at not in {key.position for key in keys}
         ]
-        for key in keys:
-            _check_counted(key, self._options.observed)
-        for key in counted:
-            _check_counted(key, False)
         # A row for each combination of keys, in order of appearance, with its count.
         options = self._options._replace(sort=False, dropna=False, as_index=True)
         combined = Grouped(self._table, [*keys, *counted], options, infers_labels=False)
@@ -76,6 +74,19 @@ class GroupByValueCounts(GroupByReductions):
             counts = of_family(table.columns[0], self._columns[0].family)
             table = table.with_columns([counts])
         return self._counts_shown(table, "proportion" if normalize else "count")
+
+    def _counts_categories(self, positions: Sequence[int]) -> bool:
+        """Whether pandas counts categories without a row, too: those of values, or of keys."""
+        keys = [] if self._options.observed else [key.column for key in self._grouped.keys]
+        columns = [*keys, *(self._table.columns[at] for at in positions)]
+        return any(column.kind == "category" for column in columns)
+
+    def _counted_on_host(self, *how: object) -> Any:
+        return by_pandas(
+            self._source, "groupby: value_counts of categories",
+            "Cast them with astype('str').",
+            lambda _: groups_on_host(self).value_counts(*how),
+        )  # fmt: skip
 
     def _dtype_of_strings(self) -> Any:
         """The dtype of the frame's column labels if they are strings, or None."""
@@ -117,11 +128,13 @@ class SeriesGroupByValueCounts(GroupByValueCounts):
         """Counts each value of each group, in descending order of the count.
 
         Differences from pandas:
-            `bins` is not supported. Categories raise NotImplementedError. Equal counts keep the
+            `bins` is not supported. pandas counts categories on the host. Equal counts keep the
             order of rows; pandas leaves some of them in an arbitrary order.
         """
         if bins is not None:
             raise NotImplementedError("value_counts: bins must be None. Call cut() first.")
+        if self._counts_categories(self._positions):
+            return self._counted_on_host(normalize, sort, ascending, None, dropna)
         return self._value_counts(self._positions, normalize, sort, ascending, dropna)
 
 
@@ -139,7 +152,7 @@ class FrameGroupByValueCounts(GroupByValueCounts):
         """Counts each distinct row of each group, in descending order of the count.
 
         Differences from pandas:
-            Categories raise NotImplementedError. Equal counts keep the order of rows.
+            pandas counts categories on the host. Equal counts keep the order of rows.
         """
         positions = self._positions
         if subset is not None:
@@ -154,16 +167,9 @@ class FrameGroupByValueCounts(GroupByValueCounts):
                 for label, at in zip(self._labels, self._positions, strict=True)
                 if label in chosen
             ]
+        if self._counts_categories(positions):
+            return self._counted_on_host(subset, normalize, sort, ascending, dropna)
         return self._value_counts(positions, normalize, sort, ascending, dropna)
-
-
-def _check_counted(key: Grouping, may_be_category: bool) -> None:
-    """Raises if the values of a key cannot be counted on the device."""
-    if key.column.kind == "category" and not may_be_category:
-        raise NotImplementedError(
-            f"value_counts: column {key.name!r} must not be a category, because pandas counts "
-            "absent categories too. Cast it with astype('str')."
-        )
 
 
 @tiered

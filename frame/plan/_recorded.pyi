@@ -310,7 +310,13 @@ class RecordedGroups:
         na_option: str = ...,
         pct: bool = ...,
     ) -> Any: ...
-    def shift(self, periods: int = ..., freq: object = ..., fill_value: object = ...) -> Any: ...
+    def shift(
+        self,
+        periods: Any = ...,
+        freq: object = ...,
+        fill_value: object = ...,
+        suffix: str | None = ...,
+    ) -> Any: ...
     def transform(
         self,
         func: object = ...,

@@ -4,7 +4,7 @@
 import functools
 import warnings
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -13,6 +13,7 @@ import pandas as pd
 
 from ...primitives.staging import tiered
 from ...shardings._compat import is_x64_enabled
+from ..combining._concat import concat
 from ..table._arguments import as_scalar, axis_number
 from ..table._by_pandas import by_pandas
 from ..table._column import NAT, Array, Column, ColumnType, fill_missing
@@ -21,12 +22,12 @@ from ..table._dtypes import as_dtype, narrowed
 from ..table._from_host import check_width
 from ..table._host_column import computed, moved_column
 from ..table._layout import Layout
-from ..table._ndframe import NDFrame
+from ..table._ndframe import NDFrame, SeriesBase
 from ..table._object_functions import with_object
 from ..table._recode import renumbered
 from ..table._table import Count, Table
 from ..table._take import gather, missing_elsewhere, position, settled
-from ..table._types import Axis
+from ..table._types import Axis, Function
 from ..table._zones import in_utc
 
 NO_VALUE = pd.api.extensions.no_default
@@ -221,20 +222,35 @@ def _shifted_across(table: Table, periods: int, fill_value: object) -> Sequence[
     return [*gap, *columns[:-steps]] if periods > 0 else [*columns[steps:], *gap]
 
 
+def shifted_by_each(periods: Any, suffix: str | None, shift: Function) -> Any:
+    """The columns that `shift` gives for each of several periods, with labels that name it."""
+    shifted: list[Any] = []
+    for period in periods:
+        if isinstance(period, bool) or not isinstance(period, (int, np.integer)):
+            raise TypeError(f"Periods must be integer, but {period} is {type(period)}.")
+        rows = shift(int(period))
+        rows = rows.to_frame() if isinstance(rows, SeriesBase) else rows
+        shifted.append(rows.add_suffix(f"{suffix}_{period}" if suffix else f"_{period}"))
+    if not shifted:
+        raise ValueError("If `periods` is an iterable, it cannot be empty.")
+    return concat(shifted, axis=1)
+
+
 class Shifting(NDFrame):
     """The shift of frames and series."""
 
     def shift(
         self,
-        periods: int = 1,
+        periods: Any = 1,
         freq: object = None,
         axis: Axis = 0,
         fill_value: object = NO_VALUE,
-        suffix: object = None,
-    ) -> Self:
+        suffix: str | None = None,
+    ) -> Any:
         """Moves the values down by `periods` rows, up if negative; the labels stay.
 
-        With `axis=1` values move to the right by `periods` columns, to the left if negative.
+        With `axis=1` values move to the right by `periods` columns, to the left if negative. A list
+        of periods gives the columns of each, whose labels end with `suffix` and the period.
 
         Differences from pandas:
             A `fill_value` that converts the column to objects raises. Bools without rows stay
@@ -245,11 +261,12 @@ class Shifting(NDFrame):
             >>> JaxSeries([3, 1, 2]).shift(1, fill_value=0).tolist()
             [0, 3, 1]
         """
-        if isinstance(periods, (list, tuple)) or getattr(periods, "ndim", 0):
-            raise NotImplementedError(
-                f"shift: periods must be one integer, got {periods!r}. Call shift for each."
-            )
-        if suffix is not None:
+        if pd.api.types.is_list_like(periods):
+            if axis_number(axis, self):
+                raise ValueError("If `periods` contains multiple shifts, `axis` cannot be 1.")
+            of: Any = self
+            return shifted_by_each(periods, suffix, lambda one: of.shift(one, freq, 0, fill_value))
+        if suffix:
             raise ValueError("Cannot specify `suffix` if `periods` is an int.")
         if freq is not None:
             how = {} if fill_value is NO_VALUE else {"fill_value": fill_value}

@@ -75,10 +75,36 @@ def test_integers_with_holes_become_floats():
 def test_periods_are_an_integer():
     frame = mixed_frame()[["k", "x"]]
     assert_same_error(lambda f: f.groupby("k").shift("2"), frame)
-    with pytest.raises(NotImplementedError, match="freq"):
-        JaxFrame(frame).groupby("k").shift(freq="D")
-    with pytest.raises(NotImplementedError, match="periods must be one integer"):
-        JaxFrame(frame).groupby("k").shift([1, 2])
+    for wrong in ([], [1, "2"], [True], [1.0]):
+        assert_same_error(lambda f, periods=wrong: f.groupby("k").shift(periods), frame)
+    assert_same_error(lambda f: f.groupby("k").shift(1, suffix="_lag"), frame)
+
+
+def test_several_periods():
+    frame = mixed_frame()[["k", "x", "i"]]
+    assert_parity(
+        lambda f: (
+            f.groupby("k").shift([1, -2]),
+            f.groupby("k").x.shift([0, 3], suffix="_lag"),
+            f.groupby("k")[["i"]].shift((2,), fill_value=0),
+        ),
+        frame,
+        ways=["eager", "jit", "mesh"],
+    )
+
+
+@pytest.mark.filterwarnings("ignore:groupby. shift with freq")
+def test_labels_move_by_a_frequency():
+    times = pd.date_range("2024-01-01", periods=6, freq="h")
+    frame = pd.DataFrame({"k": list("aabbab"), "x": range(6)}, index=times)
+    assert_parity(
+        lambda f: (
+            f.groupby("k").shift(1, freq="D"),
+            f.groupby("k").x.shift(-2, freq="h"),
+        ),
+        frame,
+        ways=["eager"],
+    )
 
 
 def test_no_periods_leave_rows_in_no_group_as_they_are():

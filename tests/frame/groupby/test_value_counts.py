@@ -5,7 +5,7 @@ import jax
 import numpy as np
 import pandas as pd
 import pytest
-from frame_parity import assert_same, assert_same_error, on_device
+from frame_parity import assert_parity, assert_same, assert_same_error, on_device
 from jaxframes import shardings
 from jaxframes.frame import JaxFrame, from_pandas
 
@@ -144,12 +144,22 @@ def test_wrong_subsets_and_names():
     assert_same_error(lambda f: f.groupby("k", as_index=False)["count"].value_counts(), renamed)
 
 
-def test_categories_and_bins_are_not_supported():
+@pytest.mark.filterwarnings("ignore:groupby. value_counts of categories")
+def test_categories_and_bins():
     frame = table().assign(c=table().s.astype("category"))
-    with pytest.raises(NotImplementedError, match="'c' must not be a category"):
-        JaxFrame(frame).groupby("k").c.value_counts()
-    with pytest.raises(NotImplementedError, match="'c' must not be a category"):
-        JaxFrame(frame).groupby("c", observed=False).x.value_counts()
+    assert_parity(
+        lambda f: (
+            f.groupby("k").c.value_counts(),
+            f.groupby("k").c.value_counts(normalize=True, sort=False),
+            f.groupby("c", observed=False).x.value_counts(),
+            f.groupby("k")[["c"]].value_counts(),
+            f.groupby("k", as_index=False).c.value_counts(),
+        ),
+        frame,
+        ways=["eager"],
+    )
+    with pytest.raises(NotImplementedError, match="needs rows on the host"):
+        jax.jit(lambda f: f.groupby("k").c.value_counts())(on_device(frame))
     got = on_device(frame).groupby("c").x.value_counts()
     assert_same_up_to_ties(got, frame.groupby("c", observed=True).x.value_counts(), {})
     with pytest.raises(NotImplementedError, match="bins must be None"):

@@ -69,6 +69,24 @@ def test_wrong_uses_are_pandas_errors():
     assert_same_error(lambda f: f.i.pct_change(fill_method="ffill"), frame)
 
 
+def test_several_periods():
+    frame = mixed_frame()[["k", "x", "s", "b"]]
+    assert_parity(
+        lambda f: (
+            f.shift([1, -2]),
+            f.rename_axis(columns="c").shift((0, 3), suffix="_lag"),
+            f.x.shift([1, 2], fill_value=0),
+            f.x.rename(None).shift(range(2)),
+        ),
+        frame,
+        ways=["eager", "jit", "mesh"],
+    )
+    for wrong in ([], [1, "2"], [True], [1.0]):
+        assert_same_error(lambda f, periods=wrong: f.shift(periods), frame)
+    assert_same_error(lambda f: f.shift([1], axis=1), frame)
+    assert_same_error(lambda f: f.shift(1, suffix="_lag"), frame)
+
+
 def test_gradient():
     def loss(data):
         changes = JaxSeries(data).diff()._only.data[1:4]
