@@ -101,8 +101,6 @@ class GroupByPairs(PairsOnHost, GroupByBase):
     def _statistics(
         self, columns: Sequence[Column], pairs: Pairs, statistic: Statistic
     ) -> list[Array]:
-        if self._groups.may_be_empty:
-            raise NotImplementedError(f"{statistic.op}: groupby(observed=False). Use True.")
         return _of_pairs(tuple(map(bare, columns)), self._groups.segments, pairs, statistic)
 
 

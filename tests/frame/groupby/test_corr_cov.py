@@ -5,7 +5,14 @@ import jax
 import numpy as np
 import pandas as pd
 import pytest
-from frame_parity import Bound, assert_same, assert_same_error, on_device
+from frame_parity import (
+    EVERYWHERE,
+    Bound,
+    assert_parity,
+    assert_same,
+    assert_same_error,
+    on_device,
+)
 from jaxframes import shardings
 from jaxframes.frame import JaxFrame, from_pandas
 from pandas.errors import PerformanceWarning
@@ -208,3 +215,24 @@ def test_corrwith_by_rank(method):
     with pytest.warns(PerformanceWarning, match="corrwith: method="):
         found = on_device(FEW).groupby("k").corrwith(on_device(FEW.y), method=method)
     assert_same(found, FEW.groupby("k").corrwith(FEW.y, method=method))
+
+
+# NumPy's covariance of no rows.
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:DataFrameGroupBy.corrwith")
+def test_categories_without_rows():
+    letters = pd.Categorical(list("acaacc"), list("abcd"))
+    frame = FEW.assign(c=letters, x=FEW.x.where(FEW.x > 1))
+    assert_parity(
+        lambda f: (
+            f.groupby("c", observed=False)[["x", "y"]].corr(),
+            f.groupby("c", observed=False)[["x", "y"]].cov(),
+            f.groupby(["c", "k"], observed=False)[["x", "y"]].corr(),
+            f.groupby("c", observed=False)[["x"]].corrwith(f.y),
+            f.groupby(["k", "c"], observed=False).x.corr(f.y),
+            f.groupby("c", observed=False).x.cov(f.y),
+        ),
+        frame,
+        ways=EVERYWHERE,
+        ulps=64,
+    )
