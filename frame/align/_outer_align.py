@@ -17,7 +17,7 @@ from ..table._column import Array, Column, Scalar, fill_missing
 from ..table._column_labels import Labels
 from ..table._layout import Layout
 from ..table._level_orders import Appearance, LevelOrder
-from ..table._row_index import RowIndex, common_frequency
+from ..table._row_index import RowIndex, common_frequency, index_names
 from ..table._sort_keys import group_keys
 from ..table._table import Count, Table, as_count, check_same_layout
 from ..table._take import coalesced, missing_elsewhere, settled, take_columns
@@ -67,15 +67,36 @@ def spread_columns(table: Table, positions: Sequence[int], rows: Table) -> tuple
     return tuple(columns)
 
 
-def align_tables(a: Table, b: Table, *, is_distinct: bool = False) -> tuple[Table, Table]:
+def align_tables(
+    a: Table, b: Table, *, is_distinct: bool = False, level: Any = None
+) -> tuple[Table, Table]:
     """Aligns both tables to the sorted union of their labels, with missing values for absent ones.
 
-    Duplicate labels give the product of their rows, unless `is_distinct` forbids them.
+    Duplicate labels give the product of their rows, unless `is_distinct` forbids them. If only one
+    table has several levels of labels, `level` of them is aligned, by default that of the name that
+    the other one has.
     """
     check_same_layout("alignment", a, b)
+    several = [table.index for table in (a, b) if table.index.num_levels > 1]
+    if level is not None and len(several) == 2:
+        raise TypeError("Join on level between two MultiIndex objects is ambiguous")
+    if len(several) == 1:
+        return _align_by_level(a, b, _level_position(several[0], (a, b), level))
     if is_traced(a.index, a.num_rows, b.index, b.num_rows):
         return _align_ranges(a, b)
     return at_once(_align_known, a, b, is_distinct)
+
+
+def _level_position(several: RowIndex, tables: tuple[Table, Table], level: Any) -> int:
+    """The position of a level, by default that of the name of the labels of one level."""
+    if level is not None:
+        if isinstance(level, list):
+            raise KeyError(f"Level {level} not found")
+        return index_names(several)._get_level_number(level)
+    (name,) = next(t.index.names for t in tables if t.index.num_levels == 1)
+    if name not in several.names:
+        raise ValueError("cannot join with no overlapping index names")
+    return several.names.index(name)
 
 
 class _JoinedLevel(Appearance):
@@ -95,7 +116,7 @@ class _JoinedLevel(Appearance):
         return own.sort_values() if self._others.labels.isin(own).all() else own
 
 
-def align_by_level(a: Table, b: Table, level: int) -> tuple[Table, Table]:
+def _align_by_level(a: Table, b: Table, level: int) -> tuple[Table, Table]:
     """Aligns the rows of the table of several levels with those of the other one by one level.
 
     The result has the rows of the former in their order, and missing values for a label of the
@@ -105,7 +126,7 @@ def align_by_level(a: Table, b: Table, level: int) -> tuple[Table, Table]:
         NotImplementedError: labels of the latter repeat, as in pandas, or are not known in `jit`.
     """
     if a.index.num_levels == 1:
-        b, a = align_by_level(b, a, level)
+        b, a = _align_by_level(b, a, level)
         return a, b
     check_same_layout("alignment", a, b)
     if is_traced(a.index, a.num_rows, b.index, b.num_rows):

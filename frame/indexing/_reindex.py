@@ -189,22 +189,24 @@ class Reindexing(NDFrame):
             raise NotImplementedError(
                 f"align: other must be a {type(self).__name__}, got {type(other).__name__}."
             )
-        if level is not None:
-            raise NotImplementedError("align: level= is not supported. Use reset_index().")
+        if level is not None and (join != "outer" or fill_value is not None):
+            raise NotImplementedError(
+                "align: level= is for join='outer' without a fill_value. Use reset_index()."
+            )
         if join not in ("outer", "inner", "left", "right"):
             raise ValueError(f"align: join must be outer, inner, left or right, got {join!r}.")
         mine: Any = self
         theirs: Any = other
         axis = None if axis is None else axis_number(axis, self)
         if isinstance(self, FrameBase) and axis != 0 and not mine.columns.equals(theirs.columns):
-            labels = mine.columns.join(theirs.columns, how=join)
+            labels = mine.columns.join(theirs.columns, how=join, level=level)
             mine = mine.reindex(columns=labels, fill_value=fill_value)
             theirs = theirs.reindex(columns=labels, fill_value=fill_value)
         theirs = theirs._like(in_capacity_of(theirs._table, mine._table))
         if axis == 1 or same_labels(mine._table, theirs._table):
             return mine, theirs
         if join == "outer" and fill_value is None:
-            left, right = align_tables(mine._table, theirs._table)
+            left, right = align_tables(mine._table, theirs._table, level=level)
             return mine._like(left), theirs._like(right)
         how = {"index": mine.index.join(theirs.index, how=join), "fill_value": fill_value}
         return mine.reindex(**how), theirs.reindex(**how)

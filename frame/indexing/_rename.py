@@ -14,19 +14,12 @@ from ..table._expressions import is_expression
 from ..table._from_host import index_from
 from ..table._in_place import with_inplace
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
-from ..table._row_index import RowIndex
+from ..table._row_index import RowIndex, index_names
 from ..table._suggestions import the_columns
 from ..table._types import Axis, LevelOrLevels
 from ..table._user_functions import as_pandas
 from ._set_rows import with_first_rows
 from ._shape import columns_after, relabelled
-
-
-def index_names(index: RowIndex) -> pd.Index:
-    """An empty pandas index with the names of the levels."""
-    if index.num_levels == 1:
-        return pd.Index([], name=index.names[0])
-    return pd.MultiIndex.from_arrays([[]] * index.num_levels, names=list(index.names))
 
 
 class Renaming(NDFrame):

@@ -20,12 +20,12 @@ from ..table._level_orders import orders_at
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._object_functions import inferred, inferred_labels
 from ..table._objects import sortable
-from ..table._row_index import RANGE, RowIndex, frequency_of
+from ..table._row_index import RANGE, RowIndex, frequency_of, index_names
 from ..table._sort import sort_rows
 from ..table._suggestions import the_columns
 from ..table._table import Table
 from ..table._types import Axis, LevelOrLevels
-from ._rename import Renaming, index_names
+from ._rename import Renaming
 from ._shape import columns_after, relabelled
 
 

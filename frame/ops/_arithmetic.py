@@ -11,7 +11,6 @@ import pandas as pd
 from ..align._align import in_capacity_of, same_labels
 from ..align._as_column import as_column
 from ..align._outer_align import (
-    align_by_level,
     align_labels,
     align_tables,
     spread,
@@ -20,7 +19,7 @@ from ..align._outer_align import (
 from ..table._column import Column, Scalar
 from ..table._column_labels import Labels, common_name
 from ..table._distinct_values import through_values
-from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._ndframe import FrameBase, SeriesBase
 from ..table._table import Table, either_needed
 from ..table._tracing import is_traced
 from ..table._types import LevelOrLevels
@@ -78,20 +77,6 @@ def _moved(op: str, column: Column, other: Scalar, table: Table) -> Column:
     )
 
 
-def _aligned(
-    of: NDFrame, other: NDFrame, tables: tuple[Table, Table], level: Any, is_distinct: bool = False
-) -> tuple[Table, Table]:
-    """The rows of two operands by label, or by one level of those of either."""
-    several = [one for one in (of, other) if one._table.index.num_levels > 1]
-    if level is None or not several:
-        return align_tables(*tables, is_distinct=is_distinct)
-    if len(several) == 2:
-        raise TypeError("Join on level between two MultiIndex objects is ambiguous")
-    if isinstance(level, list):
-        raise KeyError(f"Level {level} not found")
-    return align_by_level(*tables, several[0]._levels_at(level)[0])
-
-
 def _needs_same_labels(operation: Operation) -> bool:
     return operation.op in COMPARISONS and not operation.is_flex
 
@@ -111,7 +96,7 @@ class SeriesOperatorMethods(Operators, FlexMethods, Unary, SeriesClip):
             if not same_labels(table, b):
                 if _needs_same_labels(operation):
                     raise ValueError("Can only compare identically-labeled Series objects")
-                table, b = _aligned(self, other, (table, b), operation.level)
+                table, b = align_tables(table, b, level=operation.level)
             if table.needed is not needed:
                 table = table.replace(needed=needed)
             operand, name = b.columns[0], common_name((name, other._name))
@@ -157,7 +142,7 @@ class FrameOperatorMethods(Operators, FlexMethods, Unary, Clip, FrameBase):
         a = self._table
         b = in_capacity_of(other._table, a)
         if not same_labels(a, b):
-            a, b = _aligned(self, other, (a, b), operation.level, is_distinct=True)
+            a, b = align_tables(a, b, is_distinct=True, level=operation.level)
         return self._with_each(operation, a, b.columns[0])._with_attrs_of(other)
 
     def _with_each(self, operation: Operation, table: Table, operand: object) -> Self:
@@ -225,7 +210,7 @@ class FrameOperatorMethods(Operators, FlexMethods, Unary, Clip, FrameBase):
                 "Can only compare identically-labeled (both index and columns) DataFrame objects"
             )
         if not has_same_rows:
-            a, b = _aligned(self, other, (a, b), operation.level)
+            a, b = align_tables(a, b, level=operation.level)
         if has_same_labels:
             return self._like(_combined(operation, a, b.columns, self._labels))
         labels, positions, other_positions = align_labels(

@@ -166,6 +166,13 @@ class RowIndex:
 RANGE = RowIndex()
 
 
+def index_names(index: RowIndex) -> pd.Index:
+    """An empty pandas index with the names of the levels."""
+    if index.num_levels == 1:
+        return pd.Index([], name=index.names[0])
+    return pd.MultiIndex.from_arrays([[]] * index.num_levels, names=list(index.names))
+
+
 def as_pandas_index(values: Any, name: Hashable) -> pd.Index:
     """A pandas index with the dtype of the values."""
     return pd.Index(values, dtype=values.dtype, name=name)

@@ -255,7 +255,28 @@ def test_levels_of_labels_are_matched_by_name():
     assert_same_error(lambda s, t: s + t, one, rows_of_levels(None, None)[::-1])
 
 
-@pytest.mark.parametrize("names", [("a", "c"), ("a",), ("a", "b", "c")])
+def test_one_level_is_matched_with_several_by_name():
+    index = pd.MultiIndex.from_tuples([("x", 1), ("y", 1), ("x", 2), ("z", 1)], names=["k", "n"])
+    frame = pd.DataFrame({"v": [1.0, 2.0, 3.0, 4.0], "w": [5, 6, 7, 8]}, index)
+    one = pd.Series([10, 20, 30], pd.Index(["y", "x", "q"], name="k"), name="v")
+
+    def results(f, s):
+        return (
+            f.v / s, s - f.v, f.w * s, f.div(s, axis=0), f + s.to_frame(), f.v.add(s, fill_value=1),
+            f.v.gt(s), (f.v / s).unstack(), *f.v.align(s), *s.align(f.v, level="k"),
+            *f.align(s.to_frame(), axis=0), f.groupby("k").v.sum() / f.groupby(["k", "n"]).v.sum(),
+        )  # fmt: skip
+
+    assert_parity(results, frame, one, ways=["eager", "mesh"])
+    for wrong in (one.rename_axis("other"), pd.concat([one, one])):
+        assert_same_error(lambda f, s: f.v + s, frame, wrong)
+        assert_same_error(lambda f, s: s + f.v, frame, wrong)
+    assert_same_error(lambda f, s: f.v.align(s, level="none"), frame, one)
+    with pytest.raises(NotImplementedError, match="join='outer'"):
+        on_device(frame).v.align(on_device(one), join="left", level="k")
+
+
+@pytest.mark.parametrize("names", [("a", "c"), ("a", "b", "c")])
 def test_other_levels_of_labels_are_refused(names):
     one, other = JaxSeries(rows_of_levels("a", "b")), JaxSeries(rows_of_levels(*names)[::-1])
     for left, right in ((one, other), (other, one)):
