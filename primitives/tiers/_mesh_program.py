@@ -2,7 +2,7 @@
 """Programs on a mesh whose devices share the memory of the host: in shards, and around them."""
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -13,7 +13,7 @@ from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 from ...shardings._compat import is_x64_enabled
 from ._collective_rules import collective_step, is_left_out
 from ._elementwise_rules import Elementwise, Equation, Same, is_elementwise
-from ._equal_rounding import NotInterpretable, dtype_of_value
+from ._equal_rounding import KERNEL, NotInterpretable, dtype_of_value
 from ._program import Program
 from ._row_specs import spec_by_operands, spec_of_axes
 from ._shards import (
@@ -40,18 +40,28 @@ _PLACES = ("reshard", "sharding_constraint", "mesh_cast")
 
 def mesh_within(jaxpr: Jaxpr) -> Mesh | None:
     """The mesh of the first `shard_map` in a jaxpr, or of arrays that it places; or None."""
-    for equation in jaxpr.eqns:
+    for equation in _equations(jaxpr):
         if equation.primitive.name == "shard_map":
             return equation.params["mesh"]
         place = _place_of(equation)
         if place is not None and isinstance(place.mesh, Mesh):
             return place.mesh
+    return None
+
+
+def has_kernels(jaxpr: Jaxpr) -> bool:
+    """Whether a jaxpr calls a kernel: XLA divides all other equations of whole arrays."""
+    return any(equation.primitive.name == KERNEL for equation in _equations(jaxpr))
+
+
+def _equations(jaxpr: Jaxpr) -> Iterator[Equation]:
+    """The equations of a jaxpr and of those in it, one after another."""
+    for equation in jaxpr.eqns:
+        yield equation
         for param in equation.params.values():
             for inner in param if isinstance(param, (tuple, list)) else (param,):
-                mesh = mesh_within(inner.jaxpr) if isinstance(inner, ClosedJaxpr) else None
-                if mesh is not None:
-                    return mesh
-    return None
+                if isinstance(inner, ClosedJaxpr):
+                    yield from _equations(inner.jaxpr)
 
 
 class MeshProgram(Program):

@@ -278,7 +278,7 @@ def test_a_tiered_function_runs_on_one_device():
     mesh = mesh_of((4,), ("rows",))
     rng = np.random.default_rng(0)
     keys, values = on_mesh(mesh, rng.integers(0, 9, 64)), on_mesh(mesh, rng.random(64))
-    function = staging.tiered(functools.partial(sorted_sums, mesh))
+    function = staging.tiered(lambda keys, values: sorted_sums(mesh, keys, values))
     with shared_memory("auto"):
         ours = function(keys, values)
     (entry,) = function._entries.values()
@@ -324,3 +324,13 @@ def test_64_bits_without_x64_mode():
         for way in ("auto", "off"):
             with shared_memory(way), pytest.raises(TypeError, match="x64"):
                 primitives.radix_sort(np.arange(8), mesh)
+
+
+def test_xla_divides_what_calls_no_kernel():
+    mesh = mesh_of((4,), ("rows",))
+    function = staging.tiered(lambda x: x * 2)
+    with shared_memory("auto"):
+        result = function(on_mesh(mesh, np.arange(8)))
+    (entry,) = function._entries.values()
+    assert type(entry.program) is MeshProgram
+    assert result.tolist() == list(range(0, 16, 2))
