@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...primitives.staging import tiered
+from ..table._arguments import piped
 from ..table._column import Array, Column
 from ..table._dtypes import narrowed
 from ..table._from_host import index_from
@@ -87,6 +88,10 @@ class BinReductions:
         return self._reduced("agg", func, *args, **kwargs)
 
     aggregate = agg
+
+    def pipe(self, func: Any, *args: Any, **kwargs: Any) -> Any:
+        """Calls a function with these bins; see `JaxFrame.pipe`."""
+        return piped(self, func, args, kwargs)
 
     def quantile(self, q: Any = 0.5, *args: Any, **kwargs: Any) -> Any:
         """A quantile of each bin; for a list of `q`, on the host, a row for each."""

@@ -18,6 +18,7 @@ from ..table._column import Column, missing_rows
 from ..table._dtypes import narrowed
 from ..table._from_host import index_from
 from ..table._function_effects import calls_differ
+from ..table._holes import with_holes_elsewhere
 from ..table._ndframe import NDFrame
 from ..table._row_index import RowIndex
 from ..table._sort import sort_rows
@@ -109,6 +110,27 @@ class Resampler(BinReductions):
             self._grouped, self._labels, self._rows, self._starts, self._on_host,
             has_row_methods=True,
         )  # fmt: skip
+
+    def transform(self, func: Any, *args: Any, **kwargs: Any) -> Any:
+        """A value for each row from the rows of its bin, in order of time; see that of groups.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> import pandas as pd
+            >>> times = pd.to_datetime(["2024-01-01", "2024-01-01", "2024-01-03"])
+            >>> JaxSeries([1, 2, 4], index=times).resample("D").transform("sum").tolist()
+            [3, 3, 4]
+        """
+        rows = self._grouped.transform(func, *args, **kwargs)
+        if not isinstance(func, str) or func in ROW_METHODS:
+            return rows
+        # As in pandas, a bin without rows makes floats of integers.
+        of_bins = getattr(self, func)(*args, **kwargs)
+        pairs = zip(rows._table.columns, of_bins._table.columns, strict=True)
+        return rows._with_columns(
+            with_holes_elsewhere(own) if of_bin.is_float and own.dtype.kind in "iu" else own
+            for own, of_bin in pairs
+        )
 
     def agg(self, func: Any = None, *args: Any, engine: str | None = None, **kwargs: Any) -> Any:
         """Reduces each bin by one or several functions; see `agg` of groups.

@@ -65,9 +65,8 @@ ignore_na method min_periods ndim obj on span step: the arguments of ewm()
 online: mean() of all rows, which is one scan
 times win_type window: the arguments of ewm()
 [GroupResampler, out]
-apply: agg(), or groupby() of dt.floor()
+apply transform: agg(), or groupby() of dt.floor()
 [Resampler GroupResampler, out]
-pipe transform: agg(), or groupby() of dt.floor()
 ax binner get_group groups indices: groupby() of dt.floor()
 ndim ngroups: groupby() of dt.floor()
 [GroupResampler, out]

@@ -209,8 +209,6 @@ def test_wrong_uses():
     ours = on_device(frame)
     assert_same_error(lambda f: f.reset_index().resample("D", on="time").ffill(), frame)
     assert_same_error(lambda f: f.iloc[[0, 0]].resample("D").ffill(), frame)
-    with pytest.raises(NotImplementedError, match="transform is not supported"):
-        ours.resample("D").transform(len)
     with pytest.raises(NotImplementedError, match="how= is for periods"):
         ours.asfreq("D", how="end")
     with pytest.raises(TypeError, match="must be datetimes"):
@@ -429,3 +427,24 @@ def test_a_dict_names_the_results_of_a_series():
         lambda s: s.to_frame().groupby("x")["x"].agg({"y": "sum"}),
     ):
         assert_same_error(wrong, series)
+
+
+def test_rows_of_bins_and_functions_of_bins():
+    times = ["2024-01-10", "2024-01-01", "2024-01-02 05:00", "2024-01-11", "2024-03-01"]
+    index = pd.to_datetime(times, format="ISO8601").rename("t")
+    frame = pd.DataFrame({"x": [1.0, 2, np.nan, 4, 5], "y": range(5)}, index)
+    assert_parity(
+        lambda f: (
+            f.resample("W").transform("sum"),
+            f.resample("W").x.transform("cumsum"),
+            f.y.resample("ME").transform("max"),
+            f.reset_index().resample("W", on="t").transform("max"),
+            f.x.resample("W").pipe(lambda bins: bins.max() - bins.min()),
+            f.groupby("y").resample("D").x.pipe(lambda bins: bins.sum()),
+        ),
+        frame,
+        ways=["eager", "mesh"],
+    )
+    assert_parity(
+        lambda f: f.x.resample("W").transform(lambda s: s - s.mean()), frame, ways=["eager"]
+    )
