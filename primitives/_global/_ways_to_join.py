@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from jax.sharding import PartitionSpec
 
 from ...shardings._compat import MeshLike, shard_map
-from .. import collective, local
+from .. import collective
 from .._direct_join import DirectJoin, match_directly
 from .._over_mesh import RowMesh, ValidSides, as_row_mesh
 from .._packed_sides import pack_sides
@@ -25,7 +25,16 @@ from ..contract._typing import Array
 from ..kernels.join._join import Matches
 from ..kernels.join._pair_counts import MOST_PAIRS
 from ..local import Joined
-from ..local.parts import How, KeyedHow, KeySides, as_sides, match_sides, pairs_of_sides
+from ..local.parts import (
+    How,
+    KeyedHow,
+    KeySides,
+    as_sides,
+    join_sides,
+    match_sides,
+    pairs_of_sides,
+    size_of_sides,
+)
 from ..tiers._tiered import tiered
 
 
@@ -46,7 +55,7 @@ class BothSides(NamedTuple):
     def joined(self, capacity: int) -> Joined:
         """The pairs, within a capacity."""
         if self.row_mesh is None:
-            return _with_narrow_count(_join(self.sides, self.how, capacity))
+            return _with_narrow_count(Joined(*join_sides(self.sides, self.how, capacity)))
         placed = self.row_mesh.place((self.sides.a, self.sides.b))
         static = self.row_mesh, self.how, capacity, self.lengths, self.transport
         return _with_narrow_count(_join_on_mesh(*placed, self.valid, *static))
@@ -54,7 +63,7 @@ class BothSides(NamedTuple):
     def size(self) -> Array:
         """The number of pairs."""
         if self.row_mesh is None:
-            return _join_size(self.sides, self.how)
+            return size_of_sides(self.sides, self.how)
         placed = self.row_mesh.place((self.sides.a, self.sides.b))
         static = self.row_mesh, self.how, self.lengths, self.transport
         return _join_size_on_mesh(*placed, self.valid, *static)
@@ -113,7 +122,7 @@ def way_to_join(both: BothSides) -> DirectJoin | MatchedJoin | CountedJoin:
     direct = match_directly(sides, how)
     if direct is not None:
         return direct
-    matches = _match(sides, how)
+    matches = match_sides(sides, how)
     return MatchedJoin(matches, matches.total.item(), how)
 
 
@@ -123,24 +132,8 @@ def _with_narrow_count(joined: Joined) -> Joined:
 
 
 @functools.partial(tiered, static_argnums=(1, 2))
-def _join(sides: KeySides, how: How, capacity: int) -> Joined:
-    num_valid = sides.num_a, sides.num_b
-    return local.join(sides.a, sides.b, how=how, capacity=capacity, num_valid=num_valid)
-
-
-@functools.partial(tiered, static_argnums=1)
-def _match(sides: KeySides, how: KeyedHow) -> Matches:
-    return match_sides(sides, how)
-
-
-@functools.partial(tiered, static_argnums=(1, 2))
 def _pairs(matches: Matches, how: KeyedHow, capacity: int) -> Joined:
     return Joined(*pairs_of_sides(matches, how, capacity))
-
-
-@functools.partial(tiered, static_argnums=1)
-def _join_size(sides: KeySides, how: How) -> Array:
-    return local.join_size(sides.a, sides.b, how=how, num_valid=(sides.num_a, sides.num_b))
 
 
 @functools.partial(tiered, static_argnums=(3, 4, 5, 6, 7))

@@ -10,7 +10,7 @@ from ..contract._arguments import as_directions, as_keys, as_num_valid, as_pair,
 from ..contract._take import take_words
 from ..contract._typing import Keys, NumValid, PyTree
 from ..kernels.sort._merge import merge_words
-from ..local.parts import check_merged_rows, check_same_columns, concatenate_rows
+from ..local.parts import check_merged_rows, check_same_columns, check_same_rows, concatenate_rows
 from ._axis import AxisName, as_shards, num_shards_on
 from ._exchange import Transport, check_transport
 from ._sorted_runs import Dealing, SortOrder, deal_out_sorted
@@ -103,7 +103,8 @@ def merge_shards(
     axis_name = dealing.axis_name
     a, b, (valid_a, valid_b) = as_shards((a, b, counts), axis_name)
     num_a, num_b = a[0][0].shape[0], b[0][0].shape[0]
-    columns, values = concatenate_rows(a, b, "merge")
+    check_same_rows(a, b, "merge")
+    columns, values = concatenate_rows(a, b)
     # Rows of `a` on a later shard precede equal rows of `b` on an earlier one: the last key is the
     # sequence of a row.
     is_b = jnp.concatenate([jnp.zeros((num_a,), bool), jnp.ones((num_b,), bool)])

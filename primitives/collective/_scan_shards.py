@@ -30,9 +30,9 @@ def scan_shards(arguments: ScanArguments, encoding: SegmentEncoding, axis_name: 
         (arguments.rows, arguments.initial, arguments.num_valid), axis_name
     )
     encoding = as_shards(encoding, axis_name)
-    heads = encoding.heads_inside(scan.reverse)
     if arguments.num_rows == 0:
-        return scan_segments(ScanArguments(rows, scan, initial, num_valid), heads)
+        return scan_segments(ScanArguments(rows, scan, initial, num_valid), encoding)
+    heads = encoding.heads_inside(scan.reverse)
 
     # Upsweep: each shard scans its own rows, as if the scan began there.
     wide = widened(rows, scan.op)

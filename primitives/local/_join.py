@@ -143,12 +143,7 @@ def join_size(
         >>> local.join_size(jnp.array([1, 2, 2, 7]), jnp.array([2, 1, 2])).tolist()
         5
     """
-    sides = as_sides(left_keys, right_keys, how, num_valid, "join_size")
-    if how == "cross":
-        return count_cross(sides.num_a, sides.num_b)
-    if how == "right":
-        sides, how = sides.swapped(), "left"
-    return count_pairs(*word_sides(sides), how)
+    return size_of_sides(as_sides(left_keys, right_keys, how, num_valid, "join_size"), how)
 
 
 def as_sides(
@@ -183,6 +178,16 @@ def as_pair_capacity(
         f"{caller}: capacity must be given for how={how!r}, got None. Count the pairs with "
         "join_size, or call jaxframes.primitives.join eagerly, which sizes its result itself."
     )
+
+
+@functools.partial(tiered, static_argnums=1)
+def size_of_sides(sides: KeySides, how: How) -> Array:
+    """The number of pairs of both sides."""
+    if how == "cross":
+        return count_cross(sides.num_a, sides.num_b)
+    if how == "right":
+        sides, how = sides.swapped(), "left"
+    return count_pairs(*word_sides(sides), how)
 
 
 @functools.partial(tiered, static_argnums=(1, 2))

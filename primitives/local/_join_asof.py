@@ -133,7 +133,7 @@ def _join_sides(sides: KeySides, tolerance: Array | None, rule: AsofRule) -> Arr
 
     def scan(values: Array, scan: Scan) -> Array:
         arguments = ScanArguments(values, scan, None, num_valid)
-        return scan_segments(arguments, heads.heads_inside(scan.reverse))
+        return scan_segments(arguments, heads)
 
     found_positions = find_positions(is_match, positions, head_flags((*group, time)), rule, scan)
     is_left = jax.lax.iota(jnp.int32, num_left) < sides.num_a

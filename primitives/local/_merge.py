@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Merge of two sorted sequences."""
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,6 +25,7 @@ from ..contract._typing import Array, Keys, NumValid, PyTree
 from ..kernels.base._pallas import has_pallas_kernels
 from ..kernels.sort._merge import merge_words, merge_words_with_positions
 from ..kernels.sort._put_back import take_permuted
+from ..tiers._tiered import tiered
 from ._searchsorted import check_same_columns
 
 
@@ -81,15 +83,27 @@ def merge(
     check_merged_rows(a_columns[0], b_columns[0], caller)
     valid_a, valid_b = as_pair(num_valid, caller, "num_valid")
     a_values, b_values = as_pair(values, caller, "values")
-    values_of_both = concatenate_rows(
-        as_rows(a_values, num_a, caller), as_rows(b_values, num_b, caller), caller
-    )
-    keys_of_both = concatenate_rows(a_columns, b_columns, caller)
-    a_words = ordered_words(a_columns, directions)
-    b_words = ordered_words(b_columns, directions)
+    a_values, b_values = as_rows(a_values, num_a, caller), as_rows(b_values, num_b, caller)
+    check_same_rows(a_values, b_values, caller)
     counts = as_num_valid(valid_a, num_a, caller), as_num_valid(valid_b, num_b, caller)
-    dtype = a_columns[0].dtype
-    if len(a_columns) == 1 and holds_whole_key(dtype):
+    sides = (a_columns, a_values), (b_columns, b_values)
+    columns, merged_values = _merge_sides(*sides, counts, directions)
+    merged_keys = columns if is_tuple else columns[0]
+    return merged_keys if values is None else (merged_keys, merged_values)
+
+
+@functools.partial(tiered, static_argnums=3)
+def _merge_sides(
+    a: tuple[Any, Any],
+    b: tuple[Any, Any],
+    counts: tuple[Array, Array],
+    directions: tuple[bool, ...],
+) -> tuple[tuple[Array, ...], Any]:
+    """The merged columns and values."""
+    keys_of_both, values_of_both = concatenate_rows(a, b)
+    a_words, b_words = (ordered_words(columns, directions) for columns, _ in (a, b))
+    dtype = a[0][0].dtype
+    if len(a[0]) == 1 and holds_whole_key(dtype):
         # The merged word is known already; a gather is not needed.
         merged_word, sources = merge_words_with_positions(a_words[0], b_words[0], *counts)
         merged_key = key_of_word(merged_word, dtype)
@@ -98,8 +112,7 @@ def merge(
     else:
         sources = merge_words(a_words, b_words, *counts)
         columns, merged_values = _take_permuted((keys_of_both, values_of_both), sources)
-    merged_keys = columns if is_tuple else columns[0]
-    return merged_keys if values is None else (merged_keys, merged_values)
+    return columns, merged_values
 
 
 def _take_permuted(rows: Any, sources: Array) -> Any:
@@ -119,20 +132,25 @@ def check_merged_rows(a: Array, b: Array, caller: str, num_shards: int = 1) -> N
         )
 
 
-def concatenate_rows(a: Any, b: Any, caller: str) -> Any:
-    """Concatenates the rows of `a` and of `b`, leaf by leaf."""
+def check_same_rows(a: Any, b: Any, caller: str) -> None:
+    """Raises if the values of `a` and of `b` are not of one kind."""
     if jax.tree.structure(a) != jax.tree.structure(b):
         raise ValueError(
             f"{caller}: the values of a and of b must have the same structure, got "
             f"{jax.tree.structure(a)} and {jax.tree.structure(b)}."
         )
-
-    def concatenate(a_leaf: Array, b_leaf: Array) -> Array:
+    for a_leaf, b_leaf in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True):
         if a_leaf.dtype != b_leaf.dtype or a_leaf.shape[1:] != b_leaf.shape[1:]:
             raise TypeError(
                 f"{caller}: the values of a and of b must agree in dtype and row shape, got "
                 f"{type_of(a_leaf)} and {type_of(b_leaf)}."
             )
+
+
+def concatenate_rows(a: Any, b: Any) -> Any:
+    """Concatenates the rows of `a` and of `b`, leaf by leaf."""
+
+    def concatenate(a_leaf: Array, b_leaf: Array) -> Array:
         if a_leaf.dtype == jnp.bfloat16:
             return _concatenate_bits(a_leaf, b_leaf)
         return jnp.concatenate([a_leaf, b_leaf])

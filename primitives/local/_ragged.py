@@ -30,6 +30,7 @@ from ._gather_rows import gather_rows
 from ._repeat_rows import as_repeats, repeat_rows
 
 
+@tiered
 def offsets_of(lengths: Array) -> Array:
     """The sum of the lengths before each segment, then that of all.
 

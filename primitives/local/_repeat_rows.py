@@ -67,12 +67,22 @@ def repeat_rows(
 
 def as_repeats(repeats: Any, caller: str, name: str = "repeats") -> Array:
     """Checks numbers of copies; returns them as int32, not negative."""
-    return jnp.maximum(_as_int32(repeats, caller, name), 0)
+    return _not_negative(_as_int32(repeats, caller, name))
+
+
+@tiered
+def _not_negative(repeats: Array) -> Array:
+    return jnp.maximum(repeats, 0)
 
 
 def _as_int32(repeats: Any, caller: str, name: str) -> Array:
     """Checks numbers of copies; returns them as int32."""
     repeats = as_row_ids(repeats, caller, name)
+    return repeats if repeats.dtype == jnp.int32 else _narrowed(repeats)
+
+
+@tiered
+def _narrowed(repeats: Array) -> Array:
     if jnp.iinfo(repeats.dtype).max > MOST_PAIRS:
         repeats = jnp.clip(repeats, 0, MOST_PAIRS)
     return repeats.astype(jnp.int32)

@@ -106,16 +106,20 @@ def as_segments(head_flags: Any, segment_ids: Any, num_rows: int, caller: str) -
     return SegmentEncoding(None, array)
 
 
-def scan_segments(arguments: ScanArguments, heads: Array | None) -> Any:
-    """Scans one shard's rows and restarts at `heads`."""
+def scan_segments(arguments: ScanArguments, segments: SegmentEncoding | None) -> Any:
+    """Scans one shard's rows, each segment for itself."""
     rows, scan, initial, num_valid, is_padded = arguments
-    if not scan.is_named:
-        return scan_by_operator(rows, heads, num_valid, initial, scan, is_padded)
-    return _scan_named(rows, heads, num_valid, initial, scan)
+    if scan.is_named:
+        return _scan_named(rows, segments, num_valid, initial, scan)
+    heads = None if segments is None else segments.heads_inside(scan.reverse)
+    return scan_by_operator(rows, heads, num_valid, initial, scan, is_padded)
 
 
 @functools.partial(tiered, static_argnums=4)
-def _scan_named(rows: Any, heads: Array | None, num_valid: Array, initial: Any, scan: Scan) -> Any:
+def _scan_named(
+    rows: Any, segments: SegmentEncoding | None, num_valid: Array, initial: Any, scan: Scan
+) -> Any:
+    heads = None if segments is None else segments.heads_inside(scan.reverse)
     results = scan_named(widened(rows, scan.op), heads, num_valid, scan)
     if initial is not None:
         results = put_initial_first(widened(initial, scan.op), results, num_valid, scan)

@@ -115,7 +115,7 @@ class SortedSegments(NamedTuple):
     def scan(self, rows: Any, scan: Scan, heads: Array, initial: Any = None) -> Any:
         """Scans sorted rows from head to head; zeros for rows of no segment."""
         arguments = ScanArguments(rows, scan, initial, self.num_members)
-        return scan_segments(arguments, SegmentEncoding(heads, None).heads_inside(scan.reverse))
+        return scan_segments(arguments, SegmentEncoding(heads, None))
 
     def shifted(self, rows: Any, periods: Array) -> tuple[Any, Array]:
         """The row `periods` sorted rows before each, and whether it is of the same segment."""

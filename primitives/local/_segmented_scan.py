@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Segmented scans: scans that restart at each segment."""
 
+import functools
 from typing import Any
 
 from ..contract._arguments import as_flag
 from ..contract._scan_operators import Operator, Scan
-from ..contract._typing import ArrayLike, Bool, Integer, PyTree
+from ..contract._typing import Array, ArrayLike, Bool, Integer, PyTree
+from ..tiers._tiered import tiered
 from ._scan_segments import as_scan, as_segments, scan_segments
-from ._segment_rows import as_segment_ids, sort_segments
+from ._segment_rows import SegmentIds, as_segment_ids, sort_segments
 
 
 def segmented_scan(
@@ -80,10 +82,19 @@ def segmented_scan(
     check_encoding(head_flags, segment_ids, is_sorted, num_segments, caller)
     if is_sorted:
         segments = as_segments(head_flags, segment_ids, arguments.num_rows, caller)
-        return scan_segments(arguments, segments.heads_inside(reverse))
+        return scan_segments(arguments, segments)
     segments = as_segment_ids(segment_ids, num_segments, arguments.num_rows, num_valid, caller)
-    sorted_rows = sort_segments(segments, values=arguments.rows)
-    return scan_sorted(sorted_rows, arguments.scan, arguments.initial)
+    scan_rows = _scan_unsorted_named if arguments.scan.is_named else _scan_unsorted
+    return scan_rows(arguments.rows, *segments, arguments.initial, arguments.scan)
+
+
+def _scan_unsorted(rows: Any, ids: Array, num_segments: int, initial: Any, scan: Scan) -> Any:
+    sorted_rows = sort_segments(SegmentIds(ids, num_segments), values=rows)
+    return scan_sorted(sorted_rows, scan, initial)
+
+
+# A function would be kept with the program of its only call.
+_scan_unsorted_named = functools.partial(tiered, static_argnums=(2, 4))(_scan_unsorted)
 
 
 def check_encoding(

@@ -185,7 +185,7 @@ def _set_columns(
     if op == "union":
         # A sort of rows that are all valid needs no mask.
         num_valid = None if all_valid else sides.num_a + sides.num_b
-        both = concatenate_rows(*sides[:2], "set_union") if all_valid else sides.stacked()
+        both = concatenate_rows(*sides[:2]) if all_valid else sides.stacked()
         columns, *_, count = unique_columns_of(both, num_valid, capacity, nothing_else)
         return columns, count
 

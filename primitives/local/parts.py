@@ -47,9 +47,18 @@ from ._direct_index import (
 )
 from ._factorize import factorize_columns, keys_of_groups
 from ._histogram import as_digit_arguments, as_histogram_arguments, count_digits, count_rows
-from ._join import How, KeyedHow, as_pair_capacity, as_sides, match_sides, pairs_of_sides
+from ._join import (
+    How,
+    KeyedHow,
+    as_pair_capacity,
+    as_sides,
+    join_sides,
+    match_sides,
+    pairs_of_sides,
+    size_of_sides,
+)
 from ._linear_recurrence import Recurrence, as_recurrence, compose
-from ._merge import check_merged_rows, concatenate_rows
+from ._merge import check_merged_rows, check_same_rows, concatenate_rows
 from ._moments import correlation, kurtosis, positive, powers_of, skewness
 from ._named_scan import scan_named
 from ._one_device import OneDevice

@@ -32,8 +32,7 @@ def test_both_encodings_restart_at_the_same_rows():
 def test_initial_values_start_each_segment(reverse):
     rows, scan = np.array([1, 2, 3, 4, 5, 6], np.int64), Scan("add", reverse, True)
     arguments = as_scan(jnp.asarray(rows), scan, 100, 5, "scan")
-    heads = as_segments(HEADS, None, 6, "scan").heads_inside(reverse)
-    found = scan_segments(arguments, heads)
+    found = scan_segments(arguments, as_segments(HEADS, None, 6, "scan"))
     expected = np.zeros(6, np.int64)
     for segment in ([0, 1], [2, 3, 4]):
         own = segment[::-1] if reverse else segment
