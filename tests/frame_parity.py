@@ -202,6 +202,9 @@ _KINDS = {bool: "b", int: "iu", float: "f", complex: "c", str: "U"}
 
 
 def _without_freq(index: Any) -> Any:
+    if isinstance(index, pd.MultiIndex):
+        levels = [_without_freq(level) for level in index.levels]
+        return index.set_levels(levels, verify_integrity=False)
     if isinstance(index, (pd.DatetimeIndex, pd.TimedeltaIndex)):
         index = index.copy()
         index.freq = None
