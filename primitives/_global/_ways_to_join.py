@@ -127,8 +127,12 @@ def way_to_join(both: BothSides) -> DirectJoin | MatchedJoin | CountedJoin:
 
 
 def _with_narrow_count(joined: Joined) -> Joined:
-    most = joined.count.dtype.type(MOST_PAIRS)
-    return joined._replace(count=jnp.minimum(joined.count, most).astype(jnp.int32))
+    return joined._replace(count=_narrow_count(joined.count))
+
+
+@tiered
+def _narrow_count(count: Array) -> Array:
+    return jnp.minimum(count, count.dtype.type(MOST_PAIRS)).astype(jnp.int32)
 
 
 @functools.partial(tiered, static_argnums=(1, 2))

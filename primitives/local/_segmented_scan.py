@@ -84,17 +84,13 @@ def segmented_scan(
         segments = as_segments(head_flags, segment_ids, arguments.num_rows, caller)
         return scan_segments(arguments, segments)
     segments = as_segment_ids(segment_ids, num_segments, arguments.num_rows, num_valid, caller)
-    scan_rows = _scan_unsorted_named if arguments.scan.is_named else _scan_unsorted
-    return scan_rows(arguments.rows, *segments, arguments.initial, arguments.scan)
+    return _scan_unsorted(arguments.rows, *segments, arguments.initial, arguments.scan)
 
 
+@functools.partial(tiered, static_argnums=(2, 4))
 def _scan_unsorted(rows: Any, ids: Array, num_segments: int, initial: Any, scan: Scan) -> Any:
     sorted_rows = sort_segments(SegmentIds(ids, num_segments), values=rows)
     return scan_sorted(sorted_rows, scan, initial)
-
-
-# A function would be kept with the program of its only call.
-_scan_unsorted_named = functools.partial(tiered, static_argnums=(2, 4))(_scan_unsorted)
 
 
 def check_encoding(
