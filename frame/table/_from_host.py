@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 from jax.core import Tracer
 
+from ...primitives.tiers._kernel_calls import ALIGNMENT, aligned_empty
 from ...shardings._compat import is_x64_enabled
 from ._array_owners import share_with_caller
 from ._column import NUMBER, UNITS, Column, ColumnType, ListType, of_family, show_holes
@@ -243,8 +244,8 @@ def _from_fixed_width(
     if kept is not None:
         return Column(layout.place(kept.view(np.int64) if kind.is_time else kept), None, kind)
     has_mask = dtype.kind in "biu" and values.null_count > 0
-    data = _aligned(capacity, dtype)
-    valid = _aligned(capacity, np.dtype(np.bool_)) if has_mask else None
+    data = aligned_empty((capacity,), dtype)
+    valid = aligned_empty((capacity,), np.dtype(np.bool_)) if has_mask else None
     start = 0
     for chunk in values.chunks if isinstance(values, pa.ChunkedArray) else [values]:
         rows = slice(start, start + len(chunk))
@@ -314,22 +315,10 @@ def _placed(
 
 def _padded(data: np.ndarray, capacity: int) -> np.ndarray:
     """Copies values to memory of their own: JAX may read it for as long as the column lives."""
-    padded = _aligned(capacity, data.dtype)
+    padded = aligned_empty((capacity,), data.dtype)
     padded[: len(data)] = data
     padded[len(data) :] = np.zeros((), data.dtype)
     return padded
-
-
-# On CPU, JAX reads host memory in place, without a copy, if its address is a multiple of this.
-ALIGNMENT = 64
-
-
-def _aligned(size: int, dtype: np.dtype) -> np.ndarray:
-    """An uninitialized array that JAX reads in place."""
-    num_bytes = size * dtype.itemsize
-    memory = np.empty(num_bytes + ALIGNMENT, np.uint8)
-    start = -memory.ctypes.data % ALIGNMENT
-    return memory[start : start + num_bytes].view(dtype)
 
 
 def _placed_on_device(

@@ -15,8 +15,9 @@ from ._elementwise_rules import Equation, HostArray, HostStep, rule
 
 # The longest message of a kernel; it is cut there.
 _MESSAGE_BYTES = 512
-# XLA aligns buffers to 64 bytes, a line of the cache, and kernels count on it.
-_ALIGNMENT = 64
+# XLA aligns buffers to 64 bytes, a line of the cache, and kernels count on it. JAX reads memory of
+# the host in place, without a copy, if its address is a multiple of this.
+ALIGNMENT = 64
 # XLA_FFI_DataType of the FFI's C interface.
 _DATA_TYPES = {
     "bool": 1, "int8": 2, "int16": 3, "int32": 4, "int64": 5, "uint8": 6, "uint16": 7, "uint32": 8,
@@ -36,9 +37,9 @@ spent_in_kernels = _Spent()
 
 def aligned_empty(shape: tuple[int, ...], dtype: np.dtype) -> HostArray:
     """Memory for an array that JAX takes over without a copy."""
-    memory = np.empty(math.prod(shape) * dtype.itemsize + _ALIGNMENT, np.uint8)
+    memory = np.empty(math.prod(shape) * dtype.itemsize + ALIGNMENT, np.uint8)
     # `array.ctypes` makes an object that takes several times as long.
-    start = -memory.__array_interface__["data"][0] % _ALIGNMENT
+    start = -memory.__array_interface__["data"][0] % ALIGNMENT
     return np.ndarray(shape, dtype, memory, start)
 
 
