@@ -1,27 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
 """Global calls over devices that share the memory of the host, by whole arrays."""
 
+import contextlib
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar, cast, overload
+from typing import Any, ParamSpec, TypeAlias, TypeVar, cast, overload
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jax.sharding import Mesh, NamedSharding, PartitionSpec, Sharding
 
 from ..shardings._compat import MeshLike, is_under_trace
 from ._over_mesh import RowMesh
 from .contract._platform import one_device_for
 from .tiers._entry import mode
+from .tiers._equal_rounding import NotInterpretable
 from .tiers._placing import on_device
-from .tiers._shards import as_whole, from_devices, grid_of, to_devices
-from .tiers._signature import is_in_one_memory, is_left_to_jit
+from .tiers._shards import as_whole, from_devices, grid_of, spec_of, to_devices
+from .tiers._signature import is_in_one_memory, is_left_to_jit, num_cpus_of
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
+# Whether all devices hold the results: all of them, each of them, or by the arguments.
+Everywhere: TypeAlias = Callable[..., bool] | bool | tuple[bool, ...]
 
 
 @overload
@@ -30,12 +34,12 @@ def in_shared_memory(function: Callable[Arguments, Result]) -> Callable[Argument
 
 @overload
 def in_shared_memory(
-    *, everywhere: Callable[..., bool] | bool
+    *, everywhere: Everywhere
 ) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]: ...
 
 
 def in_shared_memory(
-    function: Callable[..., Any] | None = None, *, everywhere: Callable[..., bool] | bool = False
+    function: Callable[..., Any] | None = None, *, everywhere: Everywhere = False
 ) -> Callable[..., Any]:
     """Decorates a global call, whose result does not depend on the mesh.
 
@@ -47,9 +51,9 @@ def in_shared_memory(
 
     Args:
         function: takes `mesh=` and `axis=`, and calculates on one device if both are None.
-        everywhere: whether all devices hold all results, or a function of the arguments by name
-            that tells it. Otherwise arrays whose first dimension the mesh divides are sharded by
-            it, and others are on all devices, as numbers are.
+        everywhere: whether all devices hold all results, or the same of each, or a function of the
+            arguments by name that tells it. Otherwise arrays whose first dimension the mesh divides
+            are sharded by it, and others are on all devices, as numbers are.
 
     Cost:
         That of the call on one device, 60 microseconds for each array that is given, and 160 for
@@ -60,9 +64,7 @@ def in_shared_memory(
     return _over_one_memory(function, everywhere)
 
 
-def _over_one_memory(
-    function: Callable[..., Any], everywhere: Callable[..., bool] | bool
-) -> Callable[..., Any]:
+def _over_one_memory(function: Callable[..., Any], everywhere: Everywhere) -> Callable[..., Any]:
     signature = inspect.signature(function)
     position = list(signature.parameters).index("mesh")
 
@@ -74,16 +76,23 @@ def _over_one_memory(
         is_traced = _is_traced(args, kwargs)
         if one_device_for.value != mesh if is_traced else _is_left_to_jax(args, kwargs):
             return function(*args, **kwargs)
-        given = signature.bind(*args, **kwargs).arguments
+        try:
+            given = signature.bind(*args, **kwargs).arguments
+        except TypeError:
+            # Python's error names the function.
+            return function(*args, **kwargs)
         row_mesh = RowMesh(mesh, given.get("axis"), given.get("caller", function.__name__))
         if not is_traced:
             given = {name: _whole(value) for name, value in given.items()}
         on_one_device = given | dict.fromkeys({"mesh", "axis"} & given.keys())
         arguments = inspect.BoundArguments(signature, cast(Any, on_one_device))
         results = function(*arguments.args, **arguments.kwargs)
-        is_everywhere = everywhere(**given) if callable(everywhere) else everywhere
+        flags = everywhere(**given) if callable(everywhere) else everywhere
         place = _constrained if is_traced else _divided
-        return jax.tree.map(lambda leaf: place(leaf, row_mesh, is_everywhere), results)
+        leaves, tree = jax.tree.flatten(results)
+        flags = flags if isinstance(flags, tuple) else (flags,) * len(leaves)
+        placed = [place(*each, row_mesh) for each in zip(leaves, flags, strict=True)]
+        return jax.tree.unflatten(tree, placed)
 
     return call
 
@@ -114,16 +123,23 @@ def _is_left_to_jax(*trees: object) -> bool:
 
 def _is_readable(array: jax.Array) -> bool:
     """Whether NumPy can read an array in place."""
+    if not num_cpus_of(array.sharding):
+        return False
     if len(array.devices()) == 1:
         # It lies where calls on one device expect it, unless it is bound to another device.
         return not array.committed or array.devices() == {jax.devices()[0]}
     is_extended = jnp.issubdtype(array.dtype, jax.dtypes.extended)
-    return not is_extended and array.is_fully_addressable and _is_on_cpus(array)
+    return not is_extended and array.is_fully_addressable and _is_in_shards(array.sharding)
 
 
-def _is_on_cpus(array: jax.Array) -> bool:
-    sharding = array.sharding
-    return isinstance(sharding, NamedSharding) and is_in_one_memory(sharding.mesh)
+def _is_in_shards(sharding: Sharding) -> bool:
+    """Whether the devices of a mesh in one memory have the parts of an array, not terms of it."""
+    if not isinstance(sharding, NamedSharding) or not is_in_one_memory(sharding.mesh):
+        return False
+    with contextlib.suppress(NotInterpretable):
+        spec_of(sharding)
+        return True
+    return False
 
 
 def _whole(tree: Any) -> Any:
@@ -131,26 +147,29 @@ def _whole(tree: Any) -> Any:
         if not isinstance(leaf, jax.Array) or len(leaf.devices()) == 1:
             return leaf
         mesh = cast(Any, leaf.sharding).mesh
-        (array,) = on_device([as_whole(from_devices(leaf, grid_of(mesh)))])
+        # Its memory is where it was: the caller's guard of transfers is for the caller's arguments.
+        with jax.transfer_guard("allow"):
+            (array,) = on_device([as_whole(from_devices(leaf, grid_of(mesh)))])
         return array
 
     return jax.tree.map(gathered, tree)
 
 
-def _spec(leaf: Any, row_mesh: RowMesh, is_everywhere: bool) -> PartitionSpec:
+def _spec(leaf: Any, is_everywhere: bool, row_mesh: RowMesh) -> PartitionSpec:
     is_divided = not is_everywhere and leaf.ndim and leaf.shape[0] % row_mesh.num_shards == 0
     return row_mesh.spec if is_divided else PartitionSpec()
 
 
-def _divided(leaf: Any, row_mesh: RowMesh, is_everywhere: bool) -> Any:
+def _divided(leaf: Any, is_everywhere: bool, row_mesh: RowMesh) -> Any:
     if not isinstance(leaf, jax.Array):
         return leaf
     mesh = cast(Mesh, row_mesh.mesh)
-    return to_devices(np.asarray(leaf), mesh, tuple(_spec(leaf, row_mesh, is_everywhere)))
+    with jax.transfer_guard("allow"):
+        return to_devices(np.asarray(leaf), mesh, tuple(_spec(leaf, is_everywhere, row_mesh)))
 
 
-def _constrained(leaf: Any, row_mesh: RowMesh, is_everywhere: bool) -> Any:
+def _constrained(leaf: Any, is_everywhere: bool, row_mesh: RowMesh) -> Any:
     if not isinstance(leaf, jax.Array):
         return leaf
-    place = NamedSharding(cast(Mesh, row_mesh.mesh), _spec(leaf, row_mesh, is_everywhere))
+    place = NamedSharding(cast(Mesh, row_mesh.mesh), _spec(leaf, is_everywhere, row_mesh))
     return jax.lax.with_sharding_constraint(leaf, place)

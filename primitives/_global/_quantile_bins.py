@@ -15,7 +15,7 @@ from ..local.parts import as_bin_arguments
 from ..tiers._tiered import tiered
 
 
-@in_shared_memory
+@in_shared_memory(everywhere=(False, True))
 def quantile_bins(
     x: ArrayLike,
     num_bins: int,

@@ -117,7 +117,7 @@ def is_left_to_jax(leaf: Any) -> bool:
     if not isinstance(leaf, (jax.Array, jax.ShapeDtypeStruct)):
         return False
     sharding, dtype = leaf.sharding, leaf.dtype
-    if sharding is not None and not _num_cpus_of(sharding) and _is_on_cpus(sharding):
+    if sharding is not None and not num_cpus_of(sharding) and _is_on_cpus(sharding):
         return True
     if jnp.issubdtype(dtype, jnp.integer):
         return jnp.iinfo(dtype).bits < 8
@@ -173,7 +173,7 @@ def is_in_one_memory(mesh: MeshLike | None) -> TypeGuard[Mesh]:
 def _is_of_host(mesh: Mesh) -> bool:
     """Whether the devices of a mesh are CPU devices of this process."""
     whole = NamedSharding(mesh, PartitionSpec())
-    return bool(_num_cpus_of(whole)) and whole.is_fully_addressable
+    return bool(num_cpus_of(whole)) and whole.is_fully_addressable
 
 
 def num_cpus(signature: tuple[Any, ...]) -> int:
@@ -181,12 +181,13 @@ def num_cpus(signature: tuple[Any, ...]) -> int:
     shardings = {part[1] for part in signature if isinstance(part, tuple) and len(part) == 3}
     if not shardings:
         return int(jax.default_backend() == "cpu")
-    counts = list(map(_num_cpus_of, shardings))
+    counts = list(map(num_cpus_of, shardings))
     return max(counts) if all(counts) else 0
 
 
 @functools.lru_cache(1024)
-def _num_cpus_of(sharding: Any) -> int:
+def num_cpus_of(sharding: Any) -> int:
+    """The number of devices of a sharding; 0 if an array is not in the main memory of CPUs."""
     devices = sharding.device_set
     # XLA alone puts results into another memory, where their arguments are.
     kinds = (None, next(iter(devices)).default_memory().kind)

@@ -293,8 +293,6 @@ class Tiered:
 
     def _interpret(self, entry: "Entry", jaxpr: Any) -> None:
         """Gives an entry the program of a jaxpr, unless XLA takes less time to compile it."""
-        if any(aval.weak_type for aval in jaxpr.out_avals):
-            raise NotInterpretable("results of weak type")
         entry.mesh = host_mesh(entry.key[2], mesh_within(jaxpr.jaxpr))
         if entry.mesh is None and entry.num_devices > 1:
             raise NotInterpretable("several devices without a mesh of this process")
@@ -312,6 +310,8 @@ class Tiered:
     def _program_of(
         self, jaxpr: Any, entry: "Entry", on_mesh: type[MeshProgram] = MeshProgram
     ) -> Program:
+        if any(aval.weak_type for aval in jaxpr.out_avals):
+            raise NotInterpretable("results of weak type")
         # What is compiled in place of the function has no other options.
         may_be_apart = self._options.keys() <= _OPTIONS_OF_ARGUMENTS
         if entry.mesh is not None:

@@ -2,13 +2,15 @@
 """Calls over a mesh in one memory: whole arrays give the results and the places of messages."""
 
 import functools
+import inspect
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import op_cases
 import pytest
-from jax.sharding import AxisType, Mesh, NamedSharding
+from both_ways import assert_same, both_ways, mesh_of, on_mesh
+from jax.sharding import AxisType, NamedSharding, SingleDeviceSharding
 from jax.sharding import PartitionSpec as P
 from jaxframes import primitives
 from jaxframes.primitives import backend, staging
@@ -20,46 +22,6 @@ from jaxframes.primitives.tiers._signature import shared_memory
 pytestmark = pytest.mark.skipif(backend().cpu != "native", reason="interpreted with the kernels")
 
 KINDS = [AxisType.Auto, AxisType.Explicit]
-
-
-def mesh_of(shape, names, kind=AxisType.Auto, order=range(8)):
-    devices = np.array(jax.devices())[list(order)][: np.prod(shape)].reshape(shape)
-    return Mesh(devices, names, axis_types=(kind,) * len(names))
-
-
-def on_mesh(mesh, array, spec=None):
-    spec = P(mesh.axis_names) if spec is None else spec
-    return jax.device_put(array, NamedSharding(mesh, spec))
-
-
-def both_ways(call):
-    """The results by whole arrays, and by messages."""
-    results = []
-    for way in ("auto", "off"):
-        with shared_memory(way):
-            results.append(call())
-    return results
-
-
-def assert_same_places(ours, theirs):
-    assert jax.tree.structure(ours) == jax.tree.structure(theirs)
-    for one, other in zip(jax.tree.leaves(ours), jax.tree.leaves(theirs), strict=True):
-        assert (one.dtype, one.shape, one.weak_type) == (other.dtype, other.shape, other.weak_type)
-        # XLA decides where nothing lies.
-        assert not one.size or one.sharding.is_equivalent_to(other.sharding, one.ndim)
-        assert one.committed == other.committed
-
-
-def assert_same(ours, theirs, tolerance=0.0):
-    assert_same_places(ours, theirs)
-    for one, other in zip(jax.tree.leaves(ours), jax.tree.leaves(theirs), strict=True):
-        if tolerance and jnp.issubdtype(one.dtype, jnp.floating):
-            bound = tolerance * float(jnp.finfo(one.dtype).eps)
-            np.testing.assert_allclose(np.asarray(one), np.asarray(other), rtol=bound, atol=bound)
-        else:
-            assert np.asarray(one).tobytes() == np.asarray(other).tobytes()
-        for own in one.addressable_shards:
-            np.testing.assert_array_equal(own.data, np.asarray(one)[own.index])
 
 
 GLOBAL = [case for case in op_cases.CASES if case.is_at("global") and not case.by_shard]
@@ -176,6 +138,53 @@ def test_errors_are_those_of_a_mesh():
                 call()
             texts.append(str(raised.value))
         assert texts[0] == texts[1]
+
+
+def test_errors_of_python_name_the_function():
+    mesh = mesh_of((4,), ("rows",))
+    for call in (
+        lambda: primitives.join(np.arange(8), mesh=mesh),
+        lambda: primitives.radix_sort(np.arange(8), mesh, mesh=mesh),
+        lambda: primitives.radix_sort(np.arange(8), mesh, of=3),
+    ):
+        with shared_memory("auto"), pytest.raises(TypeError, match=r"\(\)"):
+            call()
+
+
+def test_edges_of_bins_are_on_all_devices():
+    mesh = mesh_of((4,), ("rows",))
+    for num_bins in (4, 5, 9):
+        call = functools.partial(primitives.quantile_bins, np.arange(16.0), num_bins, mesh)
+        ours, theirs = both_ways(call)
+        assert_same(ours, theirs)
+        assert ours.edges.sharding.is_fully_replicated
+
+
+def test_sums_that_are_not_reduced_are_left_to_jax():
+    mesh = mesh_of((4,), ("rows",), AxisType.Explicit)
+    left, right = on_mesh(mesh, np.ones((2, 8)), P(None, "rows")), on_mesh(mesh, np.ones((8, 8)))
+    with jax.set_mesh(mesh):
+        place = P(None, None, unreduced={"rows"})
+        multiply = functools.partial(jnp.einsum, "ab,bc->ac", out_sharding=place)
+        terms = jax.jit(multiply)(left, right)
+    with shared_memory("auto"), pytest.raises(NotImplementedError):
+        primitives.gather_rows(terms, np.array([1, 0]), mesh)
+
+
+def test_arguments_in_another_memory():
+    mesh = mesh_of((4,), ("rows",))
+    place = SingleDeviceSharding(jax.devices()[0], memory_kind="pinned_host")
+    keys = jax.device_put(np.arange(8)[::-1].copy(), place)
+    ours, theirs = both_ways(lambda: primitives.radix_sort(keys, mesh))
+    assert_same(ours, theirs)
+
+
+def test_a_guard_of_transfers_is_for_the_arguments():
+    mesh = mesh_of((4,), ("rows",))
+    keys = on_mesh(mesh, np.arange(8)[::-1].copy())
+    with shared_memory("auto"), jax.transfer_guard("disallow_explicit"):
+        result = primitives.radix_sort(keys, mesh)
+    assert result.tolist() == list(range(8))
 
 
 def test_calls_that_are_left_to_the_mesh():
@@ -298,6 +307,15 @@ def test_a_tiered_function_runs_on_one_device():
     assert len(function._entries) == 2
 
 
+def test_results_of_weak_type_stay_weak():
+    mesh = mesh_of((4,), ("rows",))
+    function = staging.tiered(lambda x: (primitives.radix_sort(x, mesh), jnp.sum(x) * 0 + 1, 2))
+    keys = on_mesh(mesh, np.arange(8)[::-1].copy())
+    ours, theirs = both_ways(functools.partial(function, keys))
+    assert_same(ours, theirs)
+    assert ours[2].weak_type
+
+
 def test_a_shard_map_runs_over_the_mesh():
     mesh = mesh_of((4,), ("rows",))
     spec = P("rows")
@@ -334,3 +352,14 @@ def test_xla_divides_what_calls_no_kernel():
     (entry,) = function._entries.values()
     assert type(entry.program) is MeshProgram
     assert result.tolist() == list(range(0, 16, 2))
+
+
+def test_every_op_over_a_mesh_takes_one_of_the_ways():
+    """Calls whose results say what each shard has run over the mesh."""
+    by_shard = {"partition", "rebalance", "divide_ragged", "collect_ragged"}
+    for name in op_cases.ops_of("global") | {"random_permutation", "collect_ragged"}:
+        function = getattr(primitives, name)
+        if name == "segment_reduce" or "mesh" not in inspect.signature(function).parameters:
+            # All reductions of segments go through one call.
+            continue
+        assert hasattr(function, "__wrapped__") is (name not in by_shard), name
