@@ -214,14 +214,19 @@ def as_num_valid(num_valid: Any, num_rows: int, caller: str) -> Array:
     """Converts `num_valid` of a shard to an int32 scalar in `[0, num_rows]`."""
     if num_valid is None:
         # Whole arrays may have more rows than a shard; `RowMesh.num_valid` counts those of each.
-        return placed(np.int32(min(num_rows, MAX_SHARD_ROWS)))
+        return _count(min(num_rows, MAX_SHARD_ROWS))
     if isinstance(num_valid, jax.Array):
         check_num_valid(num_valid, caller)
         if num_valid.dtype.itemsize < 4:
             # A narrow integer cannot hold the upper limit.
             num_valid = num_valid.astype(jnp.int32)
         return jnp.clip(num_valid, 0, num_rows).astype(jnp.int32)
-    return placed(np.int32(as_static_int(num_valid, caller, "num_valid", 0, num_rows)))
+    return _count(as_static_int(num_valid, caller, "num_valid", 0, num_rows))
+
+
+def _count(number: int) -> Any:
+    # Programs take a number of the host in less time than it takes to place it.
+    return jnp.asarray(np.int32(number)) if is_under_trace() else np.int32(number)
 
 
 def as_valid_rows(num_valid: Any, num_rows: int, caller: str) -> Array | None:
