@@ -20,7 +20,7 @@ from .tiers._entry import mode
 from .tiers._equal_rounding import NotInterpretable
 from .tiers._placing import on_device
 from .tiers._shards import as_whole, from_devices, grid_of, spec_of, to_devices
-from .tiers._signature import is_in_one_memory, is_left_to_jit, num_cpus_of
+from .tiers._signature import is_in_one_memory, is_left_to_jit, num_cpus_of, shares_memory
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -98,8 +98,8 @@ def _over_one_memory(function: Callable[..., Any], everywhere: Everywhere) -> Ca
 
 
 def runs_on_one_device(mesh: MeshLike) -> bool:
-    """Whether calls over a mesh are calls on one device here."""
-    if not is_in_one_memory(mesh):
+    """Whether programs over a mesh, and the calls in them, run on one device here."""
+    if not shares_memory(mesh):
         return False
     return one_device_for.value == mesh if is_under_trace() else not _is_left_to_jax()
 
