@@ -275,6 +275,8 @@ def from_devices(array: jax.Array, grid: Grid) -> Any:
 def to_devices(value: Any, mesh: Mesh, spec: Spec) -> jax.Array:
     """Places an array on the devices of a mesh; JAX may take over its memory."""
     sharding = NamedSharding(mesh, PartitionSpec(*spec))
+    if type(value) is not Sharded:
+        return jax.device_put(value, sharding)
     shards = as_shards(value, grid_of(mesh), spec)
     if type(shards) is not Shards:
         return jax.device_put(shards, sharding)
