@@ -69,7 +69,7 @@ def bins_of_groups(
     """
     numbered = Segments(group_ids, None, groups.capacity, groups.layout)
     num_groups = int(groups.count)
-    if column.kind == "timedelta" or depends_on_first_time(rule, options["origin"]):
+    if column.kind == "timedelta" or depends_on_first_time(rule, options, column.type.zone):
         num_rows = times._table.num_rows
         return _own_bins(numbered, num_groups, column, num_rows, rule, label, options)
     ends = ends_of_times(times)

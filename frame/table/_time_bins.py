@@ -159,15 +159,21 @@ def check_times_of_bins(column: Column) -> None:
         )
 
 
-def depends_on_first_time(rule: object, origin: object) -> bool:
+def depends_on_first_time(rule: object, options: Options, zone: str | None) -> bool:
     """Whether pandas' bins depend on the first time, or on the last one."""
+    origin = options["origin"]
     offset: Any = untyped_pandas.tseries.frequencies.to_offset(rule)
     if origin in ("start", "end", "end_day") or isinstance(offset, pd.offsets.BusinessDay):
         return True
     if isinstance(offset, pd.offsets.Tick):
-        a_day: Any = pd.Timedelta(1, "D")
-        return origin == "start_day" and bool(a_day % pd.Timedelta(offset))
-    return offset.n != 1 and (origin == "start_day" or not isinstance(offset, pd.offsets.Day))
+        # Midnights of a zone are a multiple of a quarter of an hour apart.
+        apart: Any = pd.Timedelta("1D" if zone in (None, "UTC") else "15min")
+        return origin == "start_day" and bool(apart % pd.Timedelta(offset))
+    if zone is not None and not _is_end(rule) and is_closed_right(rule, options):
+        # They begin with the start of the day that clocks show.
+        return True
+    has_origin = isinstance(offset, pd.offsets.Day) and zone is None
+    return offset.n != 1 and (origin == "start_day" or not has_origin)
 
 
 def _is_end(rule: object) -> bool:

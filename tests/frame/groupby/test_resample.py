@@ -123,6 +123,23 @@ def test_bins_of_times_of_a_zone_of_timedeltas_and_of_missing_times():
     )
 
 
+@pytest.mark.parametrize("rule", ["D", "2D", "2h", "MS", "W", "B", "90min"])
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "Asia/Kolkata"])
+def test_bins_of_the_days_that_clocks_of_a_zone_show(rule, zone):
+    times = ["03-29 22:30", "03-30 23:30", "03-31 00:30", "03-31 01:30", "04-02 05:00", "04-03"]
+    instants = pd.DatetimeIndex([f"2024-{time}" for time in times], tz="UTC", name="time")
+    frame = pd.DataFrame({"k": [1, 1, 2, 2, 3, 3], "i": range(6)}, instants.tz_convert(zone))
+    assert_parity(
+        lambda f: (
+            f.groupby("k").i.resample(rule).sum(),
+            f.groupby("k").i.resample(rule, closed="right").sum(),
+            f.groupby("k").i.resample(rule, closed="right", label="right").agg(["max", "size"]),
+        ),
+        frame,
+        ways=["eager"],
+    )
+
+
 def test_several_functions():
     assert_parity(
         lambda f: (
