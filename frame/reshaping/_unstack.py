@@ -191,6 +191,8 @@ class FrameUnstack(FrameBase):
         index = self._table.index
         if index.num_levels == 1:
             return self._column_by_column(index)
+        if _is_no_level(level):
+            return self
         rows, keys = _split(self, level)
         if rows is None and self._labels.index.nlevels > 1:
             # As in pandas, which then has a value for each combination of labels.
@@ -282,11 +284,18 @@ class SeriesUnstack(SeriesBase):
             >>> frame.groupby(["a", "b"]).size().unstack(fill_value=0).values.tolist()
             [[1, 1], [1, 0]]
         """
+        if _is_no_level(level):
+            return self
         is_split = self._table.index.num_levels > 1
         rows, keys = _split(self, level) if is_split else (None, None)
         if rows is None or keys is None:
             raise ValueError("index must be a MultiIndex to unstack, with a level that is left.")
         return unstacked(self, [self._only], None, rows, keys, fill_value=fill_value, sort=sort)
+
+
+def _is_no_level(level: LevelOrLevels) -> bool:
+    """Whether levels are listed, but none: as in pandas, all of them are left."""
+    return isinstance(level, (list, tuple)) and not level
 
 
 def _split(of: NDFrame, level: LevelOrLevels) -> tuple[RowIndex | None, RowIndex]:

@@ -101,6 +101,14 @@ def test_one_level_gives_a_series():
     assert_parity(lambda f: f.unstack(), labelled, ways=["eager"])
 
 
+def test_without_a_level_the_rows_are_the_same():
+    assert_parity(
+        lambda f: (f.unstack([]), f.i.unstack([]), f.reset_index(drop=True).i.unstack([])),
+        mixed_frame().set_index(["k", "s"])[["i", "x"]],
+        ways=["eager"],
+    )
+
+
 def test_wrong_uses():
     frame = mixed_frame()[["k", "b", "x"]]
     assert_same_error(lambda f: f.set_index(["k", "b"]).unstack(), frame)
