@@ -19,6 +19,7 @@ from .contract._arguments import MAX_SHARD_ROWS
 from .contract._platform import one_device_for
 from .tiers._entry import mode
 from .tiers._equal_rounding import NotInterpretable
+from .tiers._mesh_program import laid_out
 from .tiers._placing import on_device
 from .tiers._shards import as_whole, from_devices, grid_of, spec_of, to_devices
 from .tiers._signature import is_in_one_memory, is_left_to_jit, num_cpus_of, shares_memory
@@ -114,10 +115,10 @@ def unless_scattered(*, scattered: bool = False, **_: object) -> bool:
 
 def _is_within_shard(leaves: Sequence[Any]) -> bool:
     """Whether one device may hold so many rows; a mesh holds as many on each of its devices."""
-    numbers = (leaf for leaf in leaves if isinstance(leaf, (int, np.integer)))
+    numbers = (int(leaf) for leaf in leaves if isinstance(leaf, (int, np.integer)))
     arrays = (leaf for leaf in leaves if isinstance(leaf, (np.ndarray, jax.Array)) and leaf.ndim)
     num_rows = sum(array.shape[0] for array in arrays)
-    return max(numbers, default=0) <= MAX_SHARD_ROWS and num_rows <= MAX_SHARD_ROWS
+    return max(num_rows, *numbers, 0) <= MAX_SHARD_ROWS
 
 
 def _is_left_to_jax(leaves: Sequence[Any] = ()) -> bool:
@@ -179,4 +180,4 @@ def _constrained(leaf: Any, is_everywhere: bool, row_mesh: RowMesh) -> Any:
     if not isinstance(leaf, jax.Array):
         return leaf
     place = NamedSharding(cast(Mesh, row_mesh.mesh), _spec(leaf, is_everywhere, row_mesh))
-    return jax.lax.with_sharding_constraint(leaf, place)
+    return laid_out(leaf, place)

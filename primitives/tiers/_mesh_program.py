@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs on a mesh whose devices share the memory of the host: in shards, and around them."""
 
+import functools
 import operator
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -49,9 +50,16 @@ def mesh_within(jaxpr: Jaxpr) -> Mesh | None:
     return None
 
 
-def has_kernels(jaxpr: Jaxpr) -> bool:
-    """Whether a jaxpr calls a kernel: XLA divides all other equations of whole arrays."""
-    return any(equation.primitive.name == KERNEL for equation in _equations(jaxpr))
+@functools.partial(jax.jit, static_argnums=1)
+def laid_out(result: jax.Array, place: NamedSharding) -> jax.Array:
+    """Where a call over a mesh, which was traced for one device, would leave its result."""
+    return jax.lax.with_sharding_constraint(result, place)
+
+
+def moves_rows(jaxpr: Jaxpr) -> bool:
+    """Whether a jaxpr has the result of a call over a mesh, or a kernel: XLA divides all else."""
+    names = ((one.primitive.name, one.params.get("name")) for one in _equations(jaxpr))
+    return any(kind == KERNEL or name == laid_out.__name__ for kind, name in names)
 
 
 def _equations(jaxpr: Jaxpr) -> Iterator[Equation]:

@@ -19,7 +19,7 @@ from ._background import compile_later
 from ._entry import Entry, interpret, is_quick, mode
 from ._equal_rounding import NotInterpretable
 from ._kept_programs import keep, name_of, read
-from ._mesh_program import MeshProgram, WholeProgram, has_kernels, mesh_within
+from ._mesh_program import MeshProgram, WholeProgram, mesh_within, moves_rows
 from ._pieces import for_xla
 from ._program import Program
 from ._recent import interpreted_entries
@@ -278,7 +278,7 @@ class Tiered:
             given = jax.tree.leaves(entry.arguments)
             if traced.donate_argnums or traced.jaxpr.effects or any(map(is_left_to_jax, given)):
                 return False
-            if not has_kernels(traced.jaxpr.jaxpr):
+            if not moves_rows(traced.jaxpr.jaxpr):
                 return False
             program = self._program_of(traced.jaxpr, entry, WholeProgram)
         except Exception as reason:
