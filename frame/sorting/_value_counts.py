@@ -55,7 +55,7 @@ def counted(columns: Sequence[Column], table: Table) -> tuple[Table, Column]:
 
 @functools.partial(tiered, static_argnums=(2, 3))
 def _counts(group_ids: Array, num_rows: Count, capacity: int, layout: Layout) -> Array:
-    if layout.mesh is None:
+    if not layout.sends_rows:
         counts = primitives.segment_count(group_ids, num_segments=capacity)
     else:
         # Every id occurs, so the sorted unique ids are 0, 1, 2, ... spread over the shards. No

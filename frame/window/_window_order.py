@@ -95,7 +95,7 @@ def ordered_windows(
 
 def _inverse(order: Array, layout: Layout) -> Array:
     """For each row its position in an order of all rows."""
-    if layout.mesh is None:
+    if not layout.sends_rows:
         own = position(order.shape[0], layout)
         return order.at[order].set(own, unique_indices=True, mode="promise_in_bounds")
     return layout.constrain(primitives.radix_argsort((order,), **layout.on_mesh)).astype(jnp.int32)
