@@ -242,4 +242,7 @@ def _draw_rows(
     else:
         own = searchsorted(tuple(sums), tuple(target), side="right")
         is_owner &= own < num_rows
-    return jax.lax.psum(jnp.where(is_owner, row_ids[0] + own + 1, 0), axis_name) - 1
+    return (
+        jax.lax.psum(jnp.where(is_owner, row_ids[0] + own.astype(row_ids.dtype) + 1, 0), axis_name)
+        - 1
+    )

@@ -187,6 +187,14 @@ def test_a_guard_of_transfers_is_for_the_arguments():
     assert result.tolist() == list(range(8))
 
 
+def test_more_rows_than_one_device_may_hold():
+    mesh = mesh_of((4,), ("rows",))
+    key = jax.random.key(0)
+    ours, theirs = both_ways(lambda: primitives.sample(key, 2**31 + 9, 3, mesh, replace=True))
+    assert_same(ours, theirs)
+    assert ours.row_ids.dtype == np.int64
+
+
 def test_calls_that_are_left_to_the_mesh():
     mesh = mesh_of((4,), ("rows",))
     keys = on_mesh(mesh, np.arange(8)[::-1].copy())
