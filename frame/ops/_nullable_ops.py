@@ -14,7 +14,17 @@ import numpy as np
 import pandas as pd
 
 from ...primitives.staging import tiered
-from ..table._column import NAT, Array, Column, Scalar, fill_missing, of_family, plain, select
+from ..table._column import (
+    NAT,
+    Array,
+    Column,
+    Scalar,
+    fill_missing,
+    in_dtype,
+    of_family,
+    plain,
+    select,
+)
 from ..table._dtypes import wide
 from ..table._nullable import Family
 from ._array_ops import COMPARISONS, LOGIC, SYMBOLS
@@ -118,6 +128,7 @@ def nullable_result(op: str, a: object, b: object, result: Column) -> Column:
     # pandas compares its own strings in Arrow, too.
     family: Family = "arrow" if is_of_arrow or (is_of_strings and op in COMPARISONS) else "masked"
     sides = [_side(side, columns[0]) for side in (a, b)]
+    result = without_half_floats(result, family)
     if not result.is_numeric:
         # Strings, times and counts have a value of their own for missing ones.
         missing = np.asarray(-1 if result.type.has_codes else NAT, result.dtype)
@@ -143,6 +154,13 @@ def nullable_result(op: str, a: object, b: object, result: Column) -> Column:
             for side in sides
         ]
     return of_family(Column(*_with_missing(op, *sides, result.data)), family)
+
+
+def without_half_floats(result: Column, family: Family | None) -> Column:
+    """The result of an operation, with float32 for float16: as in pandas, only Arrow has both."""
+    if family == "arrow" or result.dtype != np.float16:
+        return result
+    return in_dtype([result], np.float32)[0]
 
 
 def _is_bool(side: Any) -> bool:

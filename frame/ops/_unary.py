@@ -25,6 +25,7 @@ from ..table._take import missing_elsewhere
 from ..table._tracing import is_traced
 from ._array_ops import divided
 from ._count_ops import rounded_decimals
+from ._nullable_ops import without_half_floats
 from ._safe_gradient import by_row
 
 
@@ -128,6 +129,7 @@ def apply_function(ufunc: np.ufunc, column: Column, num_rows: Count) -> Column:
         return Column(_apply(name, column.data, num_rows, column.dtype, column.dtype))
     if column.is_nullable:
         result = apply_function(ufunc, plain(column.with_arrays((column.data, None))), num_rows)
+        result = without_half_floats(result, column.family)
         (result,) = missing_elsewhere([result], column.present()) if column.can_miss else (result,)
         return of_family(result, column.family)
     column = fill_missing(column)

@@ -132,6 +132,21 @@ def test_functions_of_numpy():
     assert_parity(lambda f: (np.log1p(f.abs()), np.exp(f.f)), numbers(), ulps=2**31)
 
 
+@pytest.mark.parametrize("dtype", ["Int8", "UInt8", "boolean"])
+def test_functions_of_nullable_numbers_of_few_bits(dtype):
+    assert_parity(
+        lambda f: (np.sqrt(f.x), np.floor(f.dropna()), np.isnan(f.x), f.transform(["sqrt"])),
+        pd.DataFrame({"x": pd.array([1, None, 1], dtype)}),
+        ulps=2**14,
+    )
+    if dtype == "Int8":
+        assert_parity(
+            lambda f: (np.hypot(f.x, f.x), np.arctan2(f.x, 1)),
+            pd.DataFrame({"x": pd.array([1, None, 1], dtype)}),
+            ulps=2**14,
+        )
+
+
 def test_holes_inside_jit():
     frame = numbers()
     frame["b"] = frame.x > 0
