@@ -13,7 +13,6 @@ from ._select import FrameSelect
 from ._set_index import FrameIndexMoves, SeriesIndexMoves
 from ._setitem import FrameAssignment
 from ._shape import FrameShape, SeriesShape
-from ._times_of_day import TimesOfDay
 
 
 class FrameIndexingMethods(
@@ -29,7 +28,6 @@ class FrameIndexingMethods(
     FrameShape,
     LabelTimes,
     Sampling,
-    TimesOfDay,
 ):
     """Selection, assignment and labels of a frame."""
 
@@ -45,6 +43,5 @@ class SeriesIndexingMethods(
     SeriesShape,
     LabelTimes,
     Sampling,
-    TimesOfDay,
 ):
     """Selection and labels of a series."""

@@ -15,10 +15,11 @@ from ..table._types import Axis
 from ..table._units import PER_SECOND
 from ..table._wall_times import wall_times
 from ._time_zones import LabelTimeZones
+from ._times_of_day import TimesOfDay
 
 
-class LabelTimes(LabelTimeZones):
-    """The zones and the periods of the times that label rows, and the times of periods."""
+class LabelTimes(LabelTimeZones, TimesOfDay):
+    """The zones, periods and times of day of the times that label rows, and those of periods."""
 
     def to_period(self, freq: object = None, axis: Axis = 0, copy: object = None) -> Self:
         """The same rows, labelled by the periods in which their times lie; see `dt.to_period`.

@@ -20,7 +20,6 @@ from ._host_rows import HostRows
 from ._layout import Layout
 from ._returned import without_masks
 from ._row_index import RANGE, frequency_of
-from ._shown_range import as_shown
 from ._table import Table
 from ._tracing import is_traced
 from ._types import Axis, LabelOrLabels, LevelOrLevels
@@ -272,7 +271,7 @@ class NDFrame:
             )
         if "_shown" in self.__dict__:
             return self.__dict__["_shown"][0]
-        index = as_shown(table.index.to_pandas(len(self)))
+        index = table.index.shown(len(self))
         self.__dict__.update(_shown=(index, table), _seen=None)
         return index
 

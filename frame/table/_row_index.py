@@ -17,6 +17,7 @@ from ._column import NUMBER, Array, Column
 from ._host_column import MOST_ROWS, HostColumn
 from ._layout import Layout
 from ._level_orders import LevelOrders, with_orders
+from ._shown_range import as_shown
 from ._to_host import to_host
 from ._tracing import FoundOnce, at_once, is_traced
 
@@ -148,6 +149,10 @@ class RowIndex:
     def labels_at(self, row_ids: Array) -> Array:
         """Labels of a range by position; invalid positions give arbitrary labels."""
         return _labels_at(row_ids, *_as_labels(self.first, self.step))
+
+    def shown(self, num_rows: int) -> pd.Index:
+        """The labels of the first rows as `frame.index` shows them."""
+        return as_shown(self.to_pandas(num_rows))
 
     def to_pandas(self, num_rows: int) -> pd.Index:
         """Converts the labels of the first rows to a pandas index."""
