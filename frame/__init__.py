@@ -51,7 +51,7 @@ from .plan._expression import Expression, col
 from .plan._lazy_groups import LazyGroupBy, LazyWindows
 from .reshaping._lreshape import lreshape
 from .reshaping._pivot_table import crosstab
-from .reshaping._resample import Resampler
+from .reshaping._resampler import Resampler
 from .reshaping._wide_to_long import wide_to_long
 from .stream._lazy_frame import LazyFrame
 from .stream._lazy_series import LazySeries, LazyValue
