@@ -12,6 +12,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from ._elementwise_rules import HostArray, HostStep
 from ._equal_rounding import NotInterpretable
+from ._kernel_calls import aligned_empty
 
 # The mesh axes that divide each dimension: the entries of a `PartitionSpec`.
 Spec: TypeAlias = tuple[str | tuple[str, ...] | None, ...]
@@ -136,7 +137,7 @@ class Sharded(NamedTuple):
         if self._is_one_piece():
             # NumPy knows no dtype of another package by its name.
             return np.asarray(_Adjacent(self.shards, self.shape)).view(first.dtype)
-        result = np.empty(self.shape, first.dtype)
+        result = aligned_empty(self.shape, first.dtype)
         indices = indices_of(self.grid, self.spec, self.shape)
         for index, shard in zip(indices, self.shards, strict=True):
             result[index] = shard
