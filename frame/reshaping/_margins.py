@@ -61,9 +61,10 @@ def with_margins(
             pieces.append(piece)
         result = pd.concat(pieces, axis=1)
     label = name if len(rows) == 1 else (name, *("",) * (len(rows) - 1))
+    missing = np.nan if fill_value is None else fill_value
     row = pd.DataFrame(
         {
-            at: _cell(last_row.get(_known(one), fill_value), result.dtypes.iloc[at], label)
+            at: _cell(last_row.get(_known(one), missing), result.dtypes.iloc[at], label)
             for at, one in enumerate(result.columns)
         }
     )

@@ -42,6 +42,24 @@ def test_other_shapes():
     )
 
 
+def test_margins_of_categories_without_values_are_floats():
+    frame = pd.DataFrame(
+        {
+            "g": pd.Categorical(["a", "b"]),
+            "h": pd.Categorical(["x", "y"], categories=["y", "x", "z"]),
+            "v": [1.5, None],
+        }
+    )
+    assert_parity(
+        lambda f: tuple(
+            f.pivot_table("v", "g", "h", how, margins=True, observed=False)
+            for how in ("count", "sum", "max")
+        ),
+        frame,
+        ways=["eager"],
+    )
+
+
 def test_margins():
     assert_parity(
         lambda f: (
