@@ -203,7 +203,8 @@ class ExponentialWindows(PairedWindows):
         data = tuple(as_floats(column).data for column in of._table.columns)
         elapsed = None
         if times is not None:
-            elapsed = times.data, np.asarray(self._how.elapsed.length, wide(np.float64))
+            length = np.asarray(self._how.elapsed.length, wide(np.float64))
+            elapsed = times.data, length, of._table.num_rows
         settings = self._settings(statistic, of._layout)
         results = weighted(data, segment_ids, *settings, elapsed)
         return of._with_columns(map(Column, results))
@@ -272,9 +273,9 @@ def as_decay(
     )
     elapsed = None
     if column is not None:
-        if not is_traced(column, table.num_rows) and bool(
-            at_once(any_missing, column.present(), table.num_rows)
-        ):
+        is_known = not is_traced(column, table.num_rows)
+        # At once, because times may be closed over inside `jit`.
+        if is_known and bool(any_missing(at_once(Column.present, column), table.num_rows)):
             raise ValueError("Cannot convert NaT values to integer")
         unit: Any = column.type.unit
         elapsed = Elapsed(column, float(pd.Timedelta(halflife).as_unit(unit)._value))

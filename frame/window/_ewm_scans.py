@@ -13,6 +13,7 @@ from ...primitives.staging import tiered
 from ..table._column import Array
 from ..table._dtypes import wide
 from ..table._layout import Layout
+from ..table._table import Count, is_row
 from ..table._take import before, position
 
 
@@ -32,23 +33,30 @@ def weighted(
     alpha: Array,
     least: Array,
     plan: ScanPlan,
-    elapsed: tuple[Array, Array] | None = None,
+    elapsed: tuple[Array, Array, Count] | None = None,
 ) -> tuple[Array, ...]:
     """A statistic of the values of each column up to each row; missing for fewer than `least`.
 
-    `elapsed` has the times of the rows, and the time in which a weight decays as in one row.
+    `elapsed` has the times of the rows, the time in which a weight decays as in one row, and the
+    number of rows.
     """
-    steps = None if elapsed is None else _steps(*elapsed, segment_ids, plan)
+    steps = None if elapsed is None else _steps(*elapsed, segment_ids, plan.layout)
     return tuple(_statistic(data, segment_ids, alpha, least, plan, steps) for data in columns)
 
 
-def _steps(times: Array, length: Array, segment_ids: Array | None, plan: ScanPlan) -> Array:
-    """The time since the row before, in units of `length`; zero for the first of a segment."""
-    is_first = position(times.shape[0], plan.layout) == 0
+def _steps(
+    times: Array, length: Array, num_rows: Count, segment_ids: Array | None, layout: Layout
+) -> Array:
+    """The time since the row before, in units of `length`; zero for the first of a segment.
+
+    Zero for padding too: its times may be so early that a weight, and all derivatives, overflow.
+    """
+    capacity = times.shape[0]
+    is_next = (position(capacity, layout) > 0) & is_row(capacity, num_rows, layout)
     if segment_ids is not None:
-        is_first = is_first | (segment_ids != before(segment_ids))
+        is_next = is_next & (segment_ids == before(segment_ids))
     between = (times - before(times)).astype(wide(np.float64))
-    return jnp.where(is_first, 0, between / length)
+    return jnp.where(is_next, between / length, 0)
 
 
 def _statistic(

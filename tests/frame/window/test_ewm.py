@@ -3,6 +3,7 @@
 
 import itertools
 
+import jax
 import numpy as np
 import pandas as pd
 import pytest
@@ -243,3 +244,20 @@ def test_times_are_those_of_the_rows():
         lambda f: f.ewm(times=TIMES, **how).corr(),
     ):
         assert_same_error(call, FRAME)
+
+
+@pytest.mark.parametrize("adjust", [True, False])
+def test_derivatives_of_means_by_time(adjust):
+    # The rows are fewer than the capacity, whose other times are before those of the rows.
+    days = ["2024-01-01 00:00", "2024-01-02 00:00", "2024-01-02 12:00", "2500-01-01 00:00"]
+    times = pd.Series(pd.to_datetime(days))
+    how = {"halflife": "1D", "adjust": adjust}
+    frame, on = on_device(pd.DataFrame({"x": [1.0, 2.0, 4.0, 3.0]})), on_device(times)
+
+    def total(x):
+        return frame.assign(x=x).x.ewm(times=on, **how).mean().sum()
+
+    # Means are linear in the values.
+    units = [pd.Series(row).ewm(times=times, **how).mean().sum() for row in np.eye(4)]
+    for function in (jax.grad(total), jax.jit(jax.grad(total))):
+        np.testing.assert_allclose(function(frame.x.to_jax()), units, rtol=1e-12)
