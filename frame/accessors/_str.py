@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from ..table._by_pandas import by_pandas
 from ..table._column import Column, ListType, of_family
 from ..table._column_labels import Labels
 from ..table._dictionary import UnencodedStrings
@@ -174,13 +175,15 @@ class StringMethods(ReadOnly):
     # Several columns.
     extract: Method = _method("extract", "The groups of a pattern, a column for each.")
 
-    def repeat(self, repeats: int) -> Any:
-        """Repeats each string."""
-        if not isinstance(repeats, (int, np.integer)):
-            raise NotImplementedError(
-                f"str.repeat: repeats must be one integer for all rows, got {repeats!r}."
-            )
-        return self._map("repeat", (repeats,), {})
+    def repeat(self, repeats: object) -> Any:
+        """Repeats each string, a number of times that is given for all rows or for each one."""
+        if isinstance(repeats, (int, np.integer)):
+            return self._map("repeat", (repeats,), {})
+        counts = repeats.to_pandas() if isinstance(repeats, SeriesBase) else repeats
+        return by_pandas(
+            self._series, "str.repeat: a number for each row", "Pass one number for all rows.",
+            lambda data: data.str.repeat(counts),
+        )  # fmt: skip
 
     def partition(self, sep: str = " ", expand: bool = True) -> Any:
         """Three columns: before a separator, the separator, and after it.

@@ -72,6 +72,17 @@ def test_arguments(strings):
     assert_parity(many, strings, ways=EVERYWHERE)
 
 
+@pytest.mark.filterwarnings("ignore:str.repeat. a number for:pandas.errors.PerformanceWarning")
+@pytest.mark.parametrize("dtype", ["str", "category", "string"])
+def test_each_string_has_its_number_of_repeats(dtype):
+    assert_parity(
+        lambda f: (f.s.str.repeat(f.n), f.s.str.repeat([3, 0, 1])),
+        pd.DataFrame({"s": pd.Series(["a", None, "bc"], dtype=dtype), "n": [1, 2, 3]}),
+        ways=["eager", "mesh"],
+    )
+    assert_same_error(lambda s: s.str.repeat([1, 2]), pd.Series(["a", None, "bc"], dtype=dtype))
+
+
 def test_all_missing():
     def some(s):
         return s.str.len(), s.str.upper(), s.str.contains("a"), s.str.get(0)
