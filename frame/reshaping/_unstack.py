@@ -216,7 +216,8 @@ class FrameUnstack(FrameBase):
                 f"{distinct} elements: the labels of rows repeat. Aggregate them, by groupby()."
             )
         return concat(
-            {label: rows._series_at(at) for at, label in enumerate(self._labels)},
+            [rows._series_at(at) for at in range(len(self._labels))],
+            keys=list(self._labels),
             names=[*self._labels.index.names, *index.names],
         ).rename(None)
 

@@ -101,6 +101,13 @@ def test_one_level_gives_a_series():
     assert_parity(lambda f: f.unstack(), labelled, ways=["eager"])
 
 
+def test_columns_of_one_label_keep_their_values():
+    frame = pd.DataFrame([[1, 2.5, 3], [4, 5, 6]], columns=["q", "a", "q"])
+    levels = pd.MultiIndex.from_tuples([("a", 1), ("b", 1), ("a", 1)], names=["k", None])
+    for labelled in (frame, frame.set_axis(levels, axis=1)):
+        assert_parity(lambda f: f.unstack(), labelled, ways=["eager", "mesh"])
+
+
 def test_without_a_level_the_rows_are_the_same():
     assert_parity(
         lambda f: (f.unstack([]), f.i.unstack([]), f.reset_index(drop=True).i.unstack([])),
