@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`where` and `mask`."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import Any, Self
 
 import jax
@@ -79,16 +79,22 @@ class Where(NDFrame):
             cond = self.frame_class(cond)
         if isinstance(cond, FrameBase):
             all_false = table.layout.place(np.zeros(table.capacity, np.bool_))
-            flags = self._by_label(cond, lambda series: _as_flags(method, series, table))
-            return [flags.get(label, all_false) for label in self._labels]
+            return self._by_label(cond, lambda one: _as_flags(method, one, table), all_false)
         cond = cond if isinstance(cond, jax.Array) else np.asarray(cond)
         if cond.ndim != 2 or cond.shape[1] != num_columns:
             raise ValueError("Array conditional must be same shape as self")
         return [_as_flags(method, cond[:, position], table) for position in range(num_columns)]
 
-    def _by_label(self, frame: FrameBase, convert: Function) -> dict[Hashable, Any]:
-        common = [label for label in self._names if label in frame._labels]
-        return {label: convert(frame._series_at(frame._labels.position(label))) for label in common}
+    def _by_label(self, frame: FrameBase, convert: Function, absent: object) -> list[Any]:
+        """What a frame has for each column of this one: labels may repeat if all are equal."""
+        of: Any = self
+        labels = frame._labels
+        if labels.index.equals(of._labels.index):
+            return [convert(frame._series_at(at)) for at in range(len(labels))]
+        return [
+            convert(frame._series_at(labels.position(label))) if label in labels else absent
+            for label in self._names
+        ]
 
     def _others(self, method: str, other: Any, axis: Axis) -> Sequence[Any]:
         """A column or a scalar for each column."""
@@ -104,14 +110,13 @@ class Where(NDFrame):
             is_column = is_series or isinstance(other, list) or getattr(other, "ndim", 0)
             return [as_column(other, table, "other") if is_column else other]
         if isinstance(other, FrameBase):
-            by_label: Any = self._by_label(other, lambda series: aligned_column(series, table))
-            return [by_label.get(label, np.nan) for label in self._labels]
+            return self._by_label(other, lambda one: aligned_column(one, table), np.nan)
         if is_series:
             if axis is None:
                 raise ValueError("Must specify axis=0 or 1")
             if axis in (0, "index"):
                 return [as_column(other, table, "other")] * num_columns
-            by_label = other if isinstance(other, pd.Series) else other.to_pandas()
+            by_label: Any = other if isinstance(other, pd.Series) else other.to_pandas()
             return [by_label.get(label, np.nan) for label in self._labels]
         if hasattr(other, "ndim") and other.ndim == 2:
             if other.shape[1] != num_columns:

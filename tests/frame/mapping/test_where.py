@@ -124,6 +124,14 @@ def test_conditions_are_aligned():
     assert_parity(lambda f: (f.x.where(flags), f.where(flags[:, None], 0)), frame, ways=["eager"])
 
 
+def test_labels_of_columns_may_repeat():
+    frame = pd.DataFrame([[1, 2.5, 3], [4, 5, 6]], columns=["q", "a", "q"])
+    assert_parity(
+        lambda f: (f.where(f > 2), f.mask(f > 2, -f), f[f > 2], f.compare(f * 2 - 3)), frame,
+        ways=["eager", "mesh"],
+    )  # fmt: skip
+
+
 def test_wrong_arguments_are_pandas_errors():
     frame = pd.DataFrame({"x": [1, 2], "c": pd.Categorical(["a", "b"]), "s": ["a", "b"]})
     assert "bool" in assert_same_error(lambda f: f.x.where(f.x, 1), frame).lower()
