@@ -215,9 +215,11 @@ class FrameUnstack(FrameBase):
                 f"Length mismatch: Expected axis has {len(rows)} elements, new values have "
                 f"{distinct} elements: the labels of rows repeat. Aggregate them, by groupby()."
             )
+        # An index, so that categories stay.
+        keys: Any = self._labels.index
         return concat(
             [rows._series_at(at) for at in range(len(self._labels))],
-            keys=list(self._labels),
+            keys=keys,
             names=[*self._labels.index.names, *index.names],
         ).rename(None)
 

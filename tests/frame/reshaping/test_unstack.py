@@ -104,7 +104,8 @@ def test_one_level_gives_a_series():
 def test_columns_of_one_label_keep_their_values():
     frame = pd.DataFrame([[1, 2.5, 3], [4, 5, 6]], columns=["q", "a", "q"])
     levels = pd.MultiIndex.from_tuples([("a", 1), ("b", 1), ("a", 1)], names=["k", None])
-    for labelled in (frame, frame.set_axis(levels, axis=1)):
+    categories = pd.CategoricalIndex(["q", "a", "q"])
+    for labelled in (frame, *(frame.set_axis(one, axis=1) for one in (levels, categories))):
         assert_parity(lambda f: f.unstack(), labelled, ways=["eager", "mesh"])
 
 
