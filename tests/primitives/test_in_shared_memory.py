@@ -14,7 +14,7 @@ from jax.sharding import AxisType, NamedSharding, SingleDeviceSharding
 from jax.sharding import PartitionSpec as P
 from jaxframes import primitives
 from jaxframes.primitives import backend, staging
-from jaxframes.primitives._in_shared_memory import runs_on_one_device
+from jaxframes.primitives._in_shared_memory import _is_within_shard, runs_on_one_device
 from jaxframes.primitives.tiers._mesh_program import MeshProgram, WholeProgram
 from jaxframes.primitives.tiers._shards import Sharded, Shards, from_devices, grid_of, to_devices
 from jaxframes.primitives.tiers._signature import shared_memory
@@ -188,11 +188,12 @@ def test_a_guard_of_transfers_is_for_the_arguments():
 
 
 def test_more_rows_than_one_device_may_hold():
-    mesh = mesh_of((4,), ("rows",))
-    key = jax.random.key(0)
-    ours, theirs = both_ways(lambda: primitives.sample(key, 2**31 + 9, 3, mesh, replace=True))
-    assert_same(ours, theirs)
-    assert ours.row_ids.dtype == np.int64
+    """A repeated number takes no memory."""
+    few, most = np.zeros(5), np.broadcast_to(np.int8(0), 2**31 - 1)
+    for leaves in ([few, 2**31 - 1], [most], [few, "sum", None, np.float32(1e20)]):
+        assert _is_within_shard(leaves)
+    for leaves in ([few, 2**31], [few, np.int64(2**40)], [most, few]):
+        assert not _is_within_shard(leaves)
 
 
 def test_calls_that_are_left_to_the_mesh():
