@@ -233,7 +233,7 @@ def shifted_by_each(periods: Any, suffix: str | None, shift: Function) -> Any:
         shifted.append(rows.add_suffix(f"{suffix}_{period}" if suffix else f"_{period}"))
     if not shifted:
         raise ValueError("If `periods` is an iterable, it cannot be empty.")
-    return concat(shifted, axis=1)
+    return concat(shifted, axis=1, sort=False)
 
 
 class Shifting(NDFrame):

@@ -81,6 +81,14 @@ def test_several_periods():
         frame,
         ways=["eager", "jit", "mesh"],
     )
+    times = pd.date_range("2000", periods=3, freq="D")[[1, 0, 2]]
+    timed = pd.DataFrame({"k": [1, 1, 2], "x": [1, 2, 3]}, index=times)
+    with pytest.warns(pd.errors.PerformanceWarning, match="freq="):
+        assert_parity(
+            lambda f: (f.shift([1, 2], freq="D"), f.groupby("k")[["x"]].shift([0, 1], freq="D")),
+            timed,
+            ways=["eager"],
+        )
     for wrong in ([], [1, "2"], [True], [1.0]):
         assert_same_error(lambda f, periods=wrong: f.shift(periods), frame)
     assert_same_error(lambda f: f.shift([1], axis=1), frame)
