@@ -145,13 +145,18 @@ def host_mesh(signature: tuple[Any, ...], of_program: Mesh | None) -> Mesh | Non
         signature: that of the arguments. Those that may lie anywhere decide nothing.
         of_program: the mesh of a `shard_map` in the program, if it has one.
     """
+    mesh = mesh_of(signature, of_program)
+    return None if mesh is None or (mesh.size == 1 and of_program is None) else mesh
+
+
+def mesh_of(signature: tuple[Any, ...], of_program: Mesh | None = None) -> Mesh | None:
+    """`host_mesh`, and a mesh of one device, too, on which a program has nothing to divide."""
     arrays = (part for part in signature if isinstance(part, tuple) and len(part) == 3)
     shardings: set[Any] = {sharding for _, sharding, is_committed in arrays if is_committed}
     meshes = {one.mesh if isinstance(one, NamedSharding) else None for one in shardings}
     mesh: Any = (meshes or {of_program}).pop() if len(meshes) <= 1 else None
-    if not isinstance(mesh, Mesh) or (mesh.size == 1 and of_program is None):
-        return None
-    return mesh if num_cpus(signature) and _is_of_host(mesh) else None
+    is_known = isinstance(mesh, Mesh) and num_cpus(signature) and _is_of_host(mesh)
+    return mesh if is_known else None
 
 
 def shares_memory(mesh: MeshLike | None) -> bool:

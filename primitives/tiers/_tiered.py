@@ -31,6 +31,7 @@ from ._signature import (
     is_debugging,
     is_left_to_jax,
     is_left_to_jit,
+    mesh_of,
     num_cpus,
     shares_memory,
     signature_of,
@@ -256,7 +257,8 @@ class Tiered:
 
     def _trace_into(self, entry: "Entry") -> None:
         """Traces the function for an entry, and makes a program for the host of it if it can."""
-        if entry.mesh is not None and shares_memory(entry.mesh) and self._is_whole(entry):
+        mesh = mesh_of(entry.key[2])
+        if shares_memory(mesh) and self._is_whole(entry, mesh):
             return
         traced = self._trace(entry.platform, False, *entry.arguments)
         entry.out_tree = traced.out_tree
@@ -270,20 +272,21 @@ class Tiered:
         # The last one: other threads compile what is traced.
         entry.traced = traced
 
-    def _is_whole(self, entry: "Entry") -> bool:
-        """Gives an entry a program for one device in place of its mesh, if there is one."""
+    def _is_whole(self, entry: "Entry", mesh: Any) -> bool:
+        """Gives an entry a program for one device in place of a mesh, if there is one."""
+        before, entry.mesh = entry.mesh, mesh
         try:
-            with one_device_for(entry.mesh):
+            with one_device_for(mesh):
                 traced = self._trace(entry.platform, False, *entry.arguments)
             given = jax.tree.leaves(entry.arguments)
-            if traced.donate_argnums or traced.jaxpr.effects or any(map(is_left_to_jax, given)):
-                return False
-            if not moves_rows(traced.jaxpr.jaxpr):
-                return False
+            is_left = traced.donate_argnums or traced.jaxpr.effects
+            if is_left or any(map(is_left_to_jax, given)) or not moves_rows(traced.jaxpr.jaxpr):
+                raise NotInterpretable("it is left to JAX, or no rows move")
             program = self._program_of(traced.jaxpr, entry, WholeProgram)
         except Exception as reason:
             # A trace over the mesh has the last word.
             _log.debug("%s is not run on one device: %s", self.__qualname__, reason)
+            entry.mesh = before
             return False
         entry.keep_apart(program, self._types_of_leaves(entry))
         if mode() == "interpreted" or program.seconds <= entry.compile_seconds:

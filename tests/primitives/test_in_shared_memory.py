@@ -292,8 +292,9 @@ def sorted_sums(mesh, keys, values):
     return jax.lax.with_sharding_constraint(total - values, place), jnp.sum(keys), keys[:3]
 
 
-def test_a_tiered_function_runs_on_one_device():
-    mesh = mesh_of((4,), ("rows",))
+@pytest.mark.parametrize("size", [4, 1])
+def test_a_tiered_function_runs_on_one_device(size):
+    mesh = mesh_of((size,), ("rows",))
     rng = np.random.default_rng(0)
     keys, values = on_mesh(mesh, rng.integers(0, 9, 64)), on_mesh(mesh, rng.random(64))
     function = staging.tiered(lambda keys, values: sorted_sums(mesh, keys, values))
