@@ -221,9 +221,13 @@ def _about_own_means(
     def products(rows: object, origins: Array) -> tuple[Any, None]:
         first, both = pairs(rows)
         distance = jnp.where(both, first - origins[None], 0.0)
-        return (distance * jnp.swapaxes(distance, 1, 2), distance * distance), None
+        return (distance * jnp.swapaxes(distance, 1, 2), distance * distance, distance), None
 
-    together, spread = reduce("sum", transform=products, operands=(origins,)).values
+    together, spread, left = reduce("sum", transform=products, operands=(origins,)).values
+    # Means that were calculated about those of all rows may have lost their last digits.
+    left = jnp.where(jnp.isfinite(left), left, 0.0)
+    over = jnp.maximum(sums.counts, 1.0)
+    together, spread = together - left * left.T / over, spread - left * left / over
     together = jnp.where(is_far, together, sums.together)
     return sums._replace(together=together, spread=jnp.where(is_far, spread, sums.spread))
 

@@ -101,3 +101,11 @@ def test_wrong_arguments_are_pandas_errors():
 def test_autocorrelations():
     frame = mixed_frame()[["x", "k"]]
     assert_parity(lambda f: (f.x.autocorr(), f.k.autocorr(2)), frame, ulps=64)
+
+
+def test_a_value_far_from_those_of_a_pair():
+    """The mean of all rows of a column rounds the distances of those that a pair has."""
+    frame = pd.DataFrame(
+        {"w": [1, np.nan, -128, 7], "k": [0.0, -(2.0**63), 1, 5], "x": [np.inf, -np.inf, 1, 2]}
+    )
+    assert_parity(lambda f: (f.corr(), f.cov()), frame, ulps=8)
