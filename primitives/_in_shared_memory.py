@@ -46,7 +46,7 @@ def in_shared_memory(
     """Decorates a global call, whose result does not depend on the mesh.
 
     The CPU devices of one process share its memory and its threads. An eager call over a mesh of
-    them is the call on one device with whole arrays: of shards that lie one behind the other
+    them is the call on one device with whole arrays: of shards that are adjacent in memory
     without a copy. Its results are divided between the devices, which takes no copy either. While
     `tiered` traces a program that it will run so, calls over the mesh of the program are calls on
     one device, too. All others run over the mesh.

@@ -130,7 +130,7 @@ class Sharded(NamedTuple):
     shape: tuple[int, ...]
 
     def whole(self) -> HostArray:
-        """The array, as a copy unless the shards lie one behind the other in memory."""
+        """The array, as a copy unless the shards are adjacent in memory."""
         first = self.shards[0]
         if first.shape == self.shape:
             return first
@@ -157,7 +157,7 @@ class Sharded(NamedTuple):
 
 
 class _Adjacent:
-    """Arrays one behind the other in memory, which it keeps, as one for NumPy."""
+    """Adjacent arrays in memory, which it keeps, as one array for NumPy."""
 
     def __init__(self, shards: Shards, shape: tuple[int, ...]):
         # Read-only: the memory may be that of arrays of JAX.

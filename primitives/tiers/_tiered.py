@@ -258,7 +258,7 @@ class Tiered:
     def _trace_into(self, entry: "Entry") -> None:
         """Traces the function for an entry, and makes a program for the host of it if it can."""
         mesh = mesh_of(entry.key[2])
-        if shares_memory(mesh) and self._is_whole(entry, mesh):
+        if shares_memory(mesh) and self._trace_for_one_device(entry, mesh):
             return
         traced = self._trace(entry.platform, False, *entry.arguments)
         entry.out_tree = traced.out_tree
@@ -272,8 +272,8 @@ class Tiered:
         # The last one: other threads compile what is traced.
         entry.traced = traced
 
-    def _is_whole(self, entry: "Entry", mesh: Any) -> bool:
-        """Gives an entry a program for one device in place of a mesh, if there is one."""
+    def _trace_for_one_device(self, entry: "Entry", mesh: Any) -> bool:
+        """Gives an entry a program for one device in place of a mesh; whether there is one."""
         before, entry.mesh = entry.mesh, mesh
         try:
             with one_device_for(mesh):

@@ -87,19 +87,6 @@ def test_origins_of_the_bins_of_a_group(rule, origin):
     )
 
 
-@pytest.mark.parametrize("rule", ["2D", "5h", "2ME", "2W"])
-@pytest.mark.parametrize("method", ["ffill", "bfill", "nearest", "asfreq"])
-def test_rows_at_the_starts_of_the_bins_of_a_group(rule, method):
-    def found(f):
-        return (
-            getattr(f.groupby("k").resample(rule), method)(),
-            getattr(f.groupby("k").i.resample(rule, closed="left"), method)(),
-            getattr(f.groupby("k").resample(rule, closed="right", label="right").x, method)(),
-        )
-
-    assert_parity(found, on_some_starts(), ways=["eager"])
-
-
 def test_bins_of_times_of_a_zone_of_timedeltas_and_of_missing_times():
     frame = timed()[["k", "i"]].reset_index()
     zoned = frame.assign(time=frame.time.dt.tz_localize("Europe/Berlin", nonexistent="NaT"))
@@ -189,7 +176,12 @@ def test_keys_origins_and_columns():
     )
 
 
-@pytest.mark.parametrize("rule", ["D", "ME", "MS", "6h", "QE", "W-WED"])
+STARTS = ["D", "ME", "MS", "6h", "QE", "W-WED"]
+# Bins that start with the first time of each group.
+STARTS_OF_GROUPS = ["2D", "5h", "2ME", "2W"]
+
+
+@pytest.mark.parametrize("rule", [*STARTS, *STARTS_OF_GROUPS])
 @pytest.mark.parametrize("method", ["ffill", "bfill", "nearest", "asfreq"])
 def test_rows_at_the_starts_of_bins(rule, method):
     def found(f):

@@ -5,7 +5,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from jax.sharding import AxisType, Mesh, NamedSharding
+from both_ways import mesh_of, on_mesh
+from jax.sharding import AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
 from jaxframes.primitives import backend, staging
 from jaxframes.primitives.tiers import _entry, _tiered
@@ -22,16 +23,6 @@ def interpreted(monkeypatch):
         monkeypatch.setattr(module, "mode", lambda: "interpreted")
     with shared_memory("off"):
         yield
-
-
-def mesh_of(shape, names, kind=AxisType.Auto, order=range(8)):
-    devices = np.array(jax.devices())[list(order)][: np.prod(shape)].reshape(shape)
-    return Mesh(devices, names, axis_types=(kind,) * len(names))
-
-
-def on_mesh(mesh, array, spec=None):
-    spec = P(mesh.axis_names) if spec is None else spec
-    return jax.device_put(array, NamedSharding(mesh, spec))
 
 
 def over(mesh, function, out_specs=None, **options):

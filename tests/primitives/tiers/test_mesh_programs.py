@@ -8,7 +8,8 @@ import jax.monitoring
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from jax.sharding import AxisType, Mesh, NamedSharding
+from both_ways import mesh_of, on_mesh
+from jax.sharding import AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
 from jaxframes import primitives
 from jaxframes.primitives import backend, staging
@@ -28,11 +29,6 @@ def interpreted(monkeypatch):
         yield
 
 
-def mesh_of(shape, names, kind=AxisType.Auto):
-    devices = np.array(jax.devices()[: np.prod(shape)]).reshape(shape)
-    return Mesh(devices, names, axis_types=(kind,) * len(names))
-
-
 MESHES = [
     mesh_of((8,), ("a",)),
     mesh_of((3,), ("a",), AxisType.Explicit),
@@ -40,10 +36,6 @@ MESHES = [
     mesh_of((2, 2, 2), ("b", "c", "a"), AxisType.Explicit),
 ]
 over_meshes = pytest.mark.parametrize("mesh", MESHES, ids=lambda mesh: str(dict(mesh.shape)))
-
-
-def on_mesh(mesh, array):
-    return jax.device_put(array, NamedSharding(mesh, P(mesh.axis_names)))
 
 
 def assert_interprets(function, *arguments):
